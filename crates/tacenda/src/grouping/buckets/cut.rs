@@ -2,12 +2,32 @@
 
 use crate::grouping::buckets::Bucket;
 use crate::grouping::buckets::deal::stand_ins;
+use crate::grouping::buckets::exchange::exchange;
 use crate::grouping::buckets::split::{Costs, Groups, Lists, NOBODY, split};
 use crate::model::{Grouping, Lots, Row, Schema, Table, Value};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// How much work is spent on close groups. Which groups are allowed does not depend on it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effort {
+    /// Buckets are cut.
+    Fast,
+    /// After the cut, neighbouring groups exchange people.
+    Fine,
+}
 
 /// Cuts every bucket into groups with at least `people` people. Each bucket must hold at least that many.
-pub fn cut(schema: &Schema, table: &Table, buckets: Vec<Bucket>, lots: &Lots, people: usize, grouping: &mut Grouping) {
+pub fn cut(
+    schema: &Schema,
+    table: &Table,
+    buckets: Vec<Bucket>,
+    lots: &Lots,
+    people: usize,
+    effort: Effort,
+    grouping: &mut Grouping,
+) {
     let costs = Costs::new(schema);
     let cuts: Vec<(Vec<Value>, Groups)> = buckets
         .into_par_iter()
@@ -15,7 +35,10 @@ pub fn cut(schema: &Schema, table: &Table, buckets: Vec<Bucket>, lots: &Lots, pe
         .map(|mut bucket| {
             bucket.lists.iter_mut().for_each(|list| list.sort_unstable());
             let stand_ins = stand_ins(&bucket, lots);
-            let groups = split(table, &costs, Lists { people: &bucket.lists, stand_ins: &stand_ins }, people);
+            let mut groups = split(table, &costs, Lists { people: &bucket.lists, stand_ins: &stand_ins }, people);
+            if effort == Effort::Fine {
+                exchange(table, &costs, bucket.set.len(), &mut groups);
+            }
             (bucket.set, groups)
         })
         .collect();

@@ -10,6 +10,7 @@ pub mod cells;
 pub mod cut;
 pub mod deal;
 pub mod division;
+pub mod exchange;
 pub mod fill;
 pub mod hilbert;
 pub mod levels;

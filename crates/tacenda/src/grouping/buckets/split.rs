@@ -33,10 +33,10 @@ const COMPACT: usize = 1 << 12;
 const MOST_ATTRIBUTES: usize = 256;
 
 /// The most lanes: four attributes each.
-const MOST_LANES: usize = MOST_ATTRIBUTES / 4;
+pub(super) const MOST_LANES: usize = MOST_ATTRIBUTES / 4;
 
 /// Codes of four attributes, side by side so that the compiler compares them at once.
-type Lane = [u32; 4];
+pub(super) type Lane = [u32; 4];
 
 /// What spans cost, per attribute, in whole numbers.
 pub struct Costs {
@@ -80,8 +80,13 @@ impl Costs {
         Costs { attributes }
     }
 
+    /// How many codes each attribute has.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = u32> + '_ {
+        self.attributes.iter().map(|cost| cost.size)
+    }
+
     /// The perimeter of a box, per row in it.
-    fn of<const L: usize>(&self, least: &[Lane; L], most: &[Lane; L]) -> u64 {
+    pub(super) fn of<const L: usize>(&self, least: &[Lane; L], most: &[Lane; L]) -> u64 {
         let bounds = least.iter().flatten().zip(most.iter().flatten());
         self.attributes.iter().zip(bounds).map(|(cost, (&lo, &hi))| cost.of(lo, hi)).sum()
     }

@@ -20,6 +20,7 @@
 //! | balancing: shortages filled from `S−` | [`balance`], [`Waiting::fill`] |
 //! | assignment (4.2): α copies of the β most frequent values | [`steer::place`], `assign`, [`Deck`] |
 //! | split (4.3): least perimeter sum | [`split`] |
+//! | – (science A3.5-1: groups exchange people of one value) | `exchange`, with `effort = "fine"` |
 //!
 //! # Departures
 //! - A value set is permanent. It is kept for people who leave, and used again when they return or when only their
@@ -55,7 +56,7 @@
 
 use crate::grouping::GroupingError;
 use crate::grouping::buckets::balance::{Counts, admissible, balance, is_eligible};
-use crate::grouping::buckets::cut::cut;
+use crate::grouping::buckets::cut::{Effort, cut};
 use crate::grouping::buckets::deal::{Deck, by_lot};
 use crate::grouping::buckets::division::{Updated, divide};
 use crate::grouping::buckets::fill::Waiting;
@@ -69,6 +70,10 @@ use crate::promise::series::{Grouper, SeriesPromise};
 use crate::promise::{MInvariance, OnIneligible, Surplus};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
+
+/// Up to so many people, groups exchange people unless the policy file says otherwise. Then a release takes at most four
+/// times as long as reading the table and writing it.
+const FINE_UP_TO: usize = 100_000;
 
 impl Grouper for MInvariance {
     fn promise(&self) -> SeriesPromise {
@@ -137,8 +142,20 @@ impl MInvariance {
             }
         }
         let people = self.k.unwrap_or(1).max(1) as usize;
-        let grouping = cut_all(schema, table, buckets, lots, people, withheld);
+        // Buckets with fewer people are withheld.
+        let (buckets, small): (Vec<Bucket>, Vec<Bucket>) =
+            buckets.into_iter().partition(|bucket| bucket.people() >= people);
+        let mut grouping = Grouping::default();
+        cut(schema, table, buckets, lots, people, self.effort_for(table), &mut grouping);
+        withheld.extend(small.iter().flat_map(|bucket| bucket.lists.iter().flatten().copied()));
+        grouping.withheld = withheld.into_iter().map(Row).collect();
+        grouping.withheld.sort_unstable();
         Ok(grouping)
+    }
+
+    /// The effort that was asked for, or what a table of this size can afford.
+    fn effort_for(&self, table: &Table) -> Effort {
+        self.effort.unwrap_or(if table.len() <= FINE_UP_TO { Effort::Fine } else { Effort::Fast })
     }
 
     /// Removes the newcomers who cannot be placed: the newest holders of values that are too frequent.
@@ -425,25 +442,6 @@ fn set_around(table: &Table, value: Value, m: u64) -> Result<Vec<Value>, Groupin
     others.push(value);
     others.sort_unstable();
     Ok(others)
-}
-
-/// Cuts all buckets into groups with at least `people` people; smaller buckets are withheld.
-fn cut_all(
-    schema: &Schema,
-    table: &Table,
-    buckets: Vec<Bucket>,
-    lots: &Lots,
-    people: usize,
-    withheld: Vec<u32>,
-) -> Grouping {
-    let (buckets, small): (Vec<Bucket>, Vec<Bucket>) =
-        buckets.into_iter().partition(|bucket| bucket.people() >= people);
-    let mut grouping = Grouping::default();
-    cut(schema, table, buckets, lots, people, &mut grouping);
-    let small = small.iter().flat_map(|bucket| bucket.lists.iter().flatten().copied());
-    grouping.withheld = withheld.into_iter().chain(small).map(Row).collect();
-    grouping.withheld.sort_unstable();
-    grouping
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod check;
 mod forecast;
 mod group;
 
+use crate::grouping::buckets::cut::Effort;
 use crate::model::{GroupRule, Hides, History, Reader, Release, Schema, Scope, Table, Terms};
 use crate::promise::series::readers::{READER, READERS, WAITING, value_limits, value_sentence, ways};
 use crate::promise::series::{Alternative, OfSeries, SeriesPromise, too_few_declared, without_sensitive};
@@ -31,6 +32,9 @@ pub struct MInvariance {
     /// What happens to values with more holders than the others of their set, against a reader who knows the method.
     #[serde(default)]
     pub surplus: Surplus,
+    /// How much work is spent on close groups. With `None`, the size of the table decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
 }
 
 /// What happens if people of a value set left, so that its values have different numbers of holders. Against a reader
@@ -67,6 +71,7 @@ impl MInvariance {
             on_ineligible: OnIneligible::Refuse,
             reader: Reader::Rule,
             surplus: Surplus::Counterfeit,
+            effort: None,
         }
     }
 }
@@ -75,7 +80,7 @@ impl Parameters for MInvariance {
     const ENTRY: &'static Entry = &Entry {
         name: "m-invariance",
         line: "people arrive, leave, return and change; a sensitive value is one of m, over all releases",
-        parameters: "m; k; reader = rule | method; on_ineligible = refuse | defer | counterfeit; surplus = counterfeit | withhold",
+        parameters: "m; k; reader = rule | method; on_ineligible = refuse | defer | counterfeit; surplus = counterfeit | withhold; effort = fast | fine",
         paper: "003",
         keys: &[
             key("promise", "m", "a number, at least 2", "", "the least number of values of a group"),
@@ -94,6 +99,13 @@ impl Parameters for MInvariance {
                 "counterfeit, withhold",
                 "counterfeit",
                 "with reader = \"method\": how a value set is evened out after people left",
+            ),
+            key(
+                "promise",
+                "effort",
+                "fast, fine",
+                "fine up to 100,000 people",
+                "fine spends more time on closer groups; the promise is the same",
             ),
             key(
                 "promise",
@@ -133,6 +145,7 @@ impl Parameters for MInvariance {
             on_ineligible: walk.word(section, "on_ineligible", &words).unwrap_or_default(),
             reader: walk.word(section, "reader", &READERS).unwrap_or_default(),
             surplus: walk.word(section, "surplus", &surplus).unwrap_or_default(),
+            effort: walk.word(section, "effort", &[("fast", Effort::Fast), ("fine", Effort::Fine)]),
             m: walk.parameter(section, "m")?,
             k: walk.optional_parameter(section, "k"),
         })
