@@ -1,0 +1,1 @@
+//! The rules of the door and the pages, without a browser.
