@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// The most bytes of one file.
-pub const MOST_BYTES: u64 = 1 << 30;
+const MOST_BYTES: u64 = 1 << 30;
 
 /// The most bytes of all files together.
-pub const MOST_IN_ALL: u64 = 4 << 30;
+const MOST_IN_ALL: u64 = 4 << 30;
 
 const PREFIX: &str = "tacenda-console-";
 
@@ -66,6 +66,8 @@ pub struct Drops {
     /// Held as long as the folder is in use.
     _lock: File,
     is_of_root: bool,
+    /// The most bytes of one file, and of all together.
+    pub most: (u64, u64),
 }
 
 impl Drops {
@@ -80,7 +82,7 @@ impl Drops {
             make_private(&folder.join(list.word()))?;
         }
         let is_of_root = is_of_root(&folder)?;
-        Ok(Drops { folder, _lock: lock, is_of_root })
+        Ok(Drops { folder, _lock: lock, is_of_root, most: (MOST_BYTES, MOST_IN_ALL) })
     }
 
     /// Whether the server runs as root: the owner of what it made is asked.
@@ -131,8 +133,12 @@ impl Drops {
         fs::rename(folder("moving"), folder(&before))
     }
 
-    /// How many bytes all lists have together.
-    pub fn bytes(&self) -> u64 {
+    /// How many bytes the next file may have.
+    pub fn room(&self) -> u64 {
+        self.most.1.saturating_sub(self.bytes()).min(self.most.0)
+    }
+
+    fn bytes(&self) -> u64 {
         List::ALL.into_iter().flat_map(|list| self.list(list)).map(|file| file.bytes).sum()
     }
 

@@ -2,7 +2,7 @@
 
 use crate::console::Console;
 use crate::door::Outside;
-use crate::drops::{List, MOST_BYTES, MOST_IN_ALL};
+use crate::drops::List;
 use crate::forms::Fields;
 use crate::jobs::{Standing, Work};
 use crate::pages;
@@ -42,11 +42,11 @@ pub fn router(console: Arc<Console>) -> Router {
         ("/next", pages::next::get),
         ("/release", pages::release::list),
         ("/audit", pages::audit::get),
-        ("/audit/report", pages::audit::report),
+        ("/audit/report", pages::audit::report_alone),
         ("/person", pages::person::get),
         ("/hierarchy", pages::hierarchy::get),
         ("/ledger", pages::ledger::get),
-        ("/report", pages::series::report),
+        ("/report", pages::series::report_alone),
         ("/policy", pages::policy::get),
     ];
     let sends = [
@@ -215,7 +215,7 @@ async fn drop_file(State(console): Held, Path(word): Path<String>, request: Requ
     let Some(list) = List::named(&word) else { return refused(StatusCode::NOT_FOUND, "there is no such list") };
     let name = request.headers().get("x-name").and_then(|name| name.to_str().ok()).unwrap_or("table");
     let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned();
-    let left = MOST_IN_ALL.saturating_sub(console.drops.bytes()).min(MOST_BYTES);
+    let left = console.drops.room();
     let too_large = "The file is too large: at most 1 GiB each and 4 GiB in all. Remove others, or put it into the project folder.";
     let Ok(place) = console.drops.place(list, &name) else {
         return refused(StatusCode::INTERNAL_SERVER_ERROR, "the private folder cannot be written");

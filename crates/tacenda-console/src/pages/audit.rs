@@ -156,7 +156,7 @@ fn found(report: &Report, notes: &[String]) -> Markup {
 }
 
 /// The report on the last audit.
-pub fn report(console: &Console, _: &Fields) -> Response {
+pub fn report_alone(console: &Console, _: &Fields) -> Response {
     match fs::read_to_string(console.drops.own("audit.html")) {
         Ok(page) => report_page(page),
         Err(_) => back("/audit"),

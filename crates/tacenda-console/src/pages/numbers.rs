@@ -25,9 +25,9 @@ pub fn summary(summary: &Summary) -> Markup {
     let rows = summary.published + summary.counterfeits;
     let mut lines: Vec<(&str, Markup)> = vec![
         ("People in the table", html! { (number(summary.people)) }),
-        ("Arrived", html! { (number(summary.arrived)) }),
-        ("Returned", html! { (number(summary.returned)) }),
-        ("Left", html! { (number(summary.left)) }),
+        ("Arrived", html! { (number(summary.arrived.into())) }),
+        ("Returned", html! { (number(summary.returned.into())) }),
+        ("Left", html! { (number(summary.left.into())) }),
         ("Quasi-identifiers changed", html! { (people(u64::from(summary.quasi_changed))) }),
         ("Sensitive value changed", html! { (people(u64::from(summary.sensitive_changed))) }),
         (
@@ -137,7 +137,7 @@ pub fn trial_figures(report: &TrialReport) -> Markup {
         ("Artificial rows", number(report.counterfeits), &*share(report.counterfeits, rows)),
         ("Withheld", number(report.withheld), &*share(report.withheld, report.people)),
         ("Error of counts", simple, "of one column, median"),
-        ("Smallest group", number(report.smallest_group), "people"),
+        ("Smallest group", number(report.smallest_group.into()), "people"),
     ];
     html! {
         @match &report.refused {
@@ -169,7 +169,7 @@ pub fn trial_table(trials: &[(String, TrialReport)]) -> Markup {
                 None => vec![
                     html! { code { (name) } },
                     html! { (number(report.groups)) },
-                    html! { (number(report.smallest_group)) },
+                    html! { (number(report.smallest_group.into())) },
                     html! { (number(report.counterfeits)) },
                     html! { (number(report.withheld)) },
                     html! { (percent(report.loss)) },

@@ -135,7 +135,7 @@ fn difference(changed: &DiffReport) -> Markup {
         ("People", |side| number(side.people)),
         ("Artificial rows", |side| number(side.counterfeits)),
         ("Groups", |side| number(side.groups)),
-        ("Smallest group", |side| number(side.smallest_group)),
+        ("Smallest group", |side| number(side.smallest_group.into())),
         ("Loss of detail", |side| percent(side.loss)),
     ];
     let rows: Vec<Vec<Markup>> = lines

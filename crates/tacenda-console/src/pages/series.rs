@@ -148,7 +148,7 @@ pub fn judge(console: &Console, _: &Fields) -> Response {
 }
 
 /// The steward's report, as a page of its own.
-pub fn report(console: &Console, _: &Fields) -> Response {
+pub fn report_alone(console: &Console, _: &Fields) -> Response {
     let head = console.overview().ok().and_then(|overview| overview.log).map_or_else(String::new, |log| log.head);
     match fs::read_to_string(console.drops.own(&format!("report-{head}.html"))) {
         Ok(page) => report_page(page),

@@ -82,7 +82,8 @@ pub fn overview(project: &ProjectFolder) -> Result<Overview, UseCaseError> {
     let releases = log.iter().flat_map(|log| &log.events).filter(|event| event.release.is_some()).count();
     let (mut policy, mut fault) = (None, None);
     if policy_file.exists() {
-        match ProjectFolder { anchors: None, keys: None, ..project.clone() }.open(Access::Look) {
+        let looked = ProjectFolder { anchors: None, keys: None, ..project.clone() }.open(Access::Look);
+        match looked {
             Ok(project) => policy = Some(PolicySummary::of(project.policy())),
             Err(error) => fault = Some(error.into()),
         }
