@@ -75,6 +75,7 @@ impl Door {
     }
 
     /// Where the console is.
+    #[cfg(test)]
     pub fn host(&self) -> &str {
         &self.host
     }

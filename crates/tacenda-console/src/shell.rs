@@ -112,6 +112,7 @@ impl Sheet<'_> {
                             }
                         }
                     }
+                    form id="cancel" method="post" {}
                     div id="gone" class="gone" role="alert" hidden { "The console has stopped. Nothing is lost: start tacenda serve again." }
                 }
             }
@@ -174,6 +175,16 @@ pub fn failed(console: &Console, here: Here, title: &str, error: &UseCaseError) 
     Sheet { here, title, lead, command: String::new(), body: error_box(&told) }.with_status(console, status)
 }
 
+/// A page that needs a policy, where there is none yet.
+pub fn without_policy(console: &Console, here: Here, title: &str) -> Response {
+    let body = html! {
+        (notice(Tone::Plain, "NO POLICY YET", html! { p { "This page needs a policy." } }))
+        p { a class="button" href="/start" { "Start with a table" } }
+    };
+    let lead = "The first step is a policy: which columns there are, and what is promised.";
+    Sheet { here, title, lead, command: console.command("init TABLE"), body }.answer(console)
+}
+
 /// An error as the command line tells it: code, what is wrong, where, and the way out. It stays English.
 pub fn error_box(told: &ToldError) -> Markup {
     html! {
@@ -224,7 +235,8 @@ pub fn progress(work: Work, done: usize, of: usize, now: &str) -> Markup {
         progress max=(of.max(1)) value=(done.min(of)) aria-label=(work.title()) {}
         p class="soft small" lang="en" translate="no" { (now) }
         @if work != Work::Publish {
-            form method="post" action={ "/job/" (work.word()) "/cancel" } { button class="plain" { "Cancel" } }
+            // The box may stand in a form of its page, and no form stands in another.
+            button class="plain" form="cancel" formaction={ "/job/" (work.word()) "/cancel" } { "Cancel" }
         }
     }
 }

@@ -58,7 +58,9 @@ impl Kit {
         change(&mut settings);
         let announced = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&announced);
-        let announce = Box::new(move |_: &str| drop(counter.fetch_add(1, Ordering::Relaxed)));
+        let announce = Box::new(move |_: &str| {
+            counter.fetch_add(1, Ordering::Relaxed);
+        });
         let console = Arc::new(Console::new(settings, Drops::open().unwrap(), 4711, announce));
         let cookie = enter(&console);
         Kit { console, cookie, folder, announced }

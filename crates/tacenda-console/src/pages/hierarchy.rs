@@ -2,7 +2,7 @@
 
 use crate::console::Console;
 use crate::forms::Fields;
-use crate::shell::{Here, Sheet, back, error_box, failed, notice};
+use crate::shell::{Here, Sheet, back, error_box, failed, notice, without_policy};
 use axum::response::Response;
 use maud::{Markup, html};
 use tacenda::ingest::{DraftColumn, Given};
@@ -27,6 +27,9 @@ fn asked(console: &Console, fields: &Fields) -> Result<TreeReport, UseCaseError>
 }
 
 fn page(console: &Console, fields: &Fields, above: Option<Markup>, text: Option<&str>) -> Response {
+    if console.overview().is_ok_and(|overview| overview.policy.is_none() && overview.fault.is_none()) {
+        return without_policy(console, Here::Hierarchy, "Hierarchy");
+    }
     let report = match asked(console, fields) {
         Ok(report) => report,
         Err(error) => return failed(console, Here::Hierarchy, "Hierarchy", &error),

@@ -5,7 +5,7 @@ use crate::drops::List;
 use crate::forms::Fields;
 use crate::jobs::Work;
 use crate::pages::numbers::{choices, english, forecast, summary, trial_table};
-use crate::shell::{Here, Sheet, back, drop_zone, dropped_files, failed, job_box, notice, quoted, table_choice};
+use crate::shell::{Here, Sheet, back, drop_zone, dropped_files, failed, job_box, notice, quoted, table_choice, without_policy};
 use axum::response::Response;
 use maud::{Markup, html};
 use tacenda::ingest::Given;
@@ -23,14 +23,7 @@ pub fn get(console: &Console, fields: &Fields) -> Response {
     if let Some(fault) = &overview.fault {
         return failed(console, Here::Next, "Next release", fault);
     }
-    let Some(policy) = &overview.policy else {
-        let body = html! {
-            (notice(Tone::Plain, "NO POLICY YET", html! { p { "A release needs a policy." } }))
-            p { a class="button" href="/start" { "Start with a table" } }
-        };
-        let lead = "Rehearse as often as you like. Nothing is published before you type the label.";
-        return Sheet { here: Here::Next, title: "Next release", lead, command: console.command("init TABLE"), body }.answer(console);
-    };
+    let Some(policy) = &overview.policy else { return without_policy(console, Here::Next, "Next release") };
     let tables = console.tables();
     let head = overview.log.as_ref().map_or("", |log| log.head.as_str());
     let chosen = fields.some("table");

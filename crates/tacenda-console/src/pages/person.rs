@@ -44,7 +44,7 @@ fn page(console: &Console, overview: &Overview, answer: Option<Markup>) -> Respo
                     }
                 }
                 label for="key" { "The person's key, as in the column " code { (identifier) } }
-                div class="row" { input id="key" name="key" type="password" required autocomplete="off"; button { "Look up" } }
+                div class="row" { input id="key" name="key" required autocomplete="off" spellcheck="false"; button { "Look up" } }
                 label { input type="checkbox" name="show" value="yes"; " Show sensitive values by name" }
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::console::Console;
 use crate::forms::Fields;
-use crate::shell::{Here, Sheet, back, error_box, failed};
+use crate::shell::{Here, Sheet, back, error_box, failed, without_policy};
 use axum::http::StatusCode;
 use axum::response::Response;
 use maud::html;
@@ -11,6 +11,9 @@ use tacenda::use_cases::{ToldError, policy_text, save_policy_text};
 
 /// The page.
 pub fn get(console: &Console, fields: &Fields) -> Response {
+    if console.overview().is_ok_and(|overview| overview.policy.is_none() && overview.fault.is_none()) {
+        return without_policy(console, Here::Elsewhere, "Policy");
+    }
     match policy_text(console.project()) {
         Ok(text) => page(console, &text, None, fields.text("saved") == "yes"),
         Err(error) => failed(console, Here::Elsewhere, "Policy", &error),

@@ -110,8 +110,10 @@ fn apply(draft: &mut Draft, answers: &Fields) {
             draft.set_role(column, *role);
         }
     }
-    for column in roles.iter().filter(|(_, role)| *role == "?").map(|(column, _)| column) {
-        draft.leave_open(column);
+    // What cannot be told is a question, and a person answers it.
+    let undecided = draft.columns.iter().filter(|column| column.undecided).map(|column| column.name.clone());
+    for column in undecided.collect::<Vec<String>>() {
+        draft.leave_open(&column);
     }
     match answers.text("leaving") {
         "yes" => draft.set_leaving(true),
@@ -202,9 +204,9 @@ fn columns(draft: &Draft) -> Markup {
                         th scope="row" { (column_name(&column.name)) }
                         td {
                             select name=(id) aria-label={ "Role of " (column.name) } {
-                                @if column.undecided || column.open { option value="?" selected { "decide" } }
+                                @if column.open { option value="?" selected { "decide" } }
                                 @for role in roles {
-                                    option value=(role.word()) selected[role == column.role && !column.undecided && !column.open] { (role.word()) }
+                                    option value=(role.word()) selected[role == column.role && !column.open] { (role.word()) }
                                 }
                             }
                         }
@@ -243,7 +245,6 @@ fn roles_in_words() -> Markup {
 /// What the answers give: what is lacking, what the release would be, and the policy text.
 fn tried(console: &Console, table: &Choosable, drafting: &Drafting, answers: &Fields) -> Markup {
     let lacking: Vec<String> = drafting.draft.lacking().into_iter().map(String::from).collect();
-    let open = drafting.draft.columns.iter().filter(|column| column.undecided && !column.open).count();
     html! {
         h2 { "What this gives" }
         @if !lacking.is_empty() {
@@ -258,7 +259,6 @@ fn tried(console: &Console, table: &Choosable, drafting: &Drafting, answers: &Fi
                 Err(error) => (error_box(&ToldError::of(&error))),
             }
         }
-        @if open > 0 { p class="soft small" { "Columns that you do not decide are left out." } }
         @if let Some(uneven) = drafting.draft.too_uneven() { (english(&[uneven])) }
         h3 { "The policy file" }
         pre class="policy" tabindex="0" { (drafting.text()) }
@@ -304,7 +304,9 @@ pub fn live(console: &Console, fields: &Fields) -> Response {
 fn keep(console: &Console, fields: &Fields) {
     let mut form = form_urlencoded::Serializer::new(String::new());
     let roles: BTreeMap<String, String> = fields.beginning("role:");
-    roles.iter().for_each(|(column, role)| drop(form.append_pair(&format!("role:{column}"), role)));
+    for (column, role) in &roles {
+        form.append_pair(&format!("role:{column}"), role);
+    }
     for name in ["leaving", "m", "k", "name"] {
         form.append_pair(name, fields.text(name));
     }
