@@ -139,7 +139,8 @@ impl Console {
     /// A table of the project folder.
     fn lying(&self, folder: &str, entry: &fs::DirEntry) -> Option<Choosable> {
         let name = entry.file_name().to_str()?.to_string();
-        let is_table = entry.file_type().ok()?.is_file() && ENDINGS.iter().any(|ending| name.ends_with(&format!(".{ending}")));
+        let is_table =
+            entry.file_type().ok()?.is_file() && ENDINGS.iter().any(|ending| name.ends_with(&format!(".{ending}")));
         let name = if folder.is_empty() { name } else { format!("{folder}/{name}") };
         is_table.then(|| Choosable {
             key: format!("file:{name}"),
@@ -171,7 +172,8 @@ impl Console {
         if let Ok(text) = fs::read_to_string(&file) {
             return serde_json::from_str(&text).ok();
         }
-        let was_tried = matches!(self.jobs.standing(Work::Judge, head), Some(Standing::Failed(_) | Standing::Cancelled));
+        let was_tried =
+            matches!(self.jobs.standing(Work::Judge, head), Some(Standing::Failed(_) | Standing::Cancelled));
         if !was_tried {
             self.judge(head);
         }

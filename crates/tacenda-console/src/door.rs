@@ -54,7 +54,9 @@ impl Outside {
         match self {
             Outside::WrongHost => "This address is not the console's.",
             Outside::WrongOrigin => "This request does not come from a page of the console.",
-            Outside::NoSession => "The console is closed here. Open the link that tacenda serve printed; each link works once.",
+            Outside::NoSession => {
+                "The console is closed here. Open the link that tacenda serve printed; each link works once."
+            }
             Outside::Idle => "The console locked itself, because nobody used it. The terminal shows a new link.",
         }
     }

@@ -229,7 +229,11 @@ fn unwound(payload: &(dyn Any + Send)) -> Standing {
         exit: 70,
         message: format!("this is a bug in tacenda: {what}; the page Ledger lists what was published"),
         lines: Vec::new(),
-        page: RequestFault::PAGES.iter().find(|page| page.0 == RequestFault::Bug.code()).map_or("", |page| page.2).into(),
+        page: RequestFault::PAGES
+            .iter()
+            .find(|page| page.0 == RequestFault::Bug.code())
+            .map_or("", |page| page.2)
+            .into(),
     })
 }
 
@@ -281,7 +285,9 @@ mod tests {
         let jobs = Arc::new(Jobs::default());
         jobs.start(Work::Audit, "", |_| panic!("this cannot be"));
         jobs.wait(Work::Audit);
-        assert!(matches!(jobs.any(Work::Audit), Some(Standing::Failed(told)) if told.message.contains("this cannot be")));
+        assert!(
+            matches!(jobs.any(Work::Audit), Some(Standing::Failed(told)) if told.message.contains("this cannot be"))
+        );
         jobs.start(Work::Audit, "", |_| Ok("fine".into()));
         jobs.wait(Work::Audit);
         assert!(matches!(jobs.any(Work::Audit), Some(Standing::Done(_))));

@@ -30,10 +30,7 @@ use tokio::net::TcpListener;
 
 /// Opens the console and serves it until the process is told to end. `announce` is called with the one-use link, and again each
 /// time the console has locked itself.
-pub fn serve(
-    settings: ConsoleSettings,
-    announce: impl Fn(&str) + Send + Sync + 'static,
-) -> Result<(), UseCaseError> {
+pub fn serve(settings: ConsoleSettings, announce: impl Fn(&str) + Send + Sync + 'static) -> Result<(), UseCaseError> {
     refuse_elsewhere(&settings)?;
     let drops = Drops::open().map_err(|error| failed("the private folder", error))?;
     if drops.is_of_root() && !settings.i_know {
@@ -88,9 +85,11 @@ async fn told_to_end() {
         else {
             return std::future::pending().await;
         };
-        std::future::poll_fn(|context| match interrupt.poll_recv(context).is_ready() || terminate.poll_recv(context).is_ready() {
-            true => std::task::Poll::Ready(()),
-            false => std::task::Poll::Pending,
+        std::future::poll_fn(|context| {
+            match interrupt.poll_recv(context).is_ready() || terminate.poll_recv(context).is_ready() {
+                true => std::task::Poll::Ready(()),
+                false => std::task::Poll::Pending,
+            }
         })
         .await;
     }

@@ -216,7 +216,8 @@ async fn drop_file(State(console): Held, Path(word): Path<String>, request: Requ
     let name = request.headers().get("x-name").and_then(|name| name.to_str().ok()).unwrap_or("table");
     let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned();
     let left = console.drops.room();
-    let too_large = "The file is too large: at most 1 GiB each and 4 GiB in all. Remove others, or put it into the project folder.";
+    let too_large =
+        "The file is too large: at most 1 GiB each and 4 GiB in all. Remove others, or put it into the project folder.";
     let Ok(place) = console.drops.place(list, &name) else {
         return refused(StatusCode::INTERNAL_SERVER_ERROR, "the private folder cannot be written");
     };

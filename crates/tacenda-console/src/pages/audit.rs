@@ -35,7 +35,8 @@ pub fn get(console: &Console, _: &Fields) -> Response {
         (job_box(Work::Audit, &console.jobs.any(Work::Audit)))
     };
     let names: Vec<String> = files.iter().map(|file| quoted(&file.name)).collect();
-    let command = console.command(&format!("audit {} --quasi COLUMNS --sensitive COLUMNS -o audit.html", names.join(" ")));
+    let command =
+        console.command(&format!("audit {} --quasi COLUMNS --sensitive COLUMNS -o audit.html", names.join(" ")));
     let lead = "What can anyone learn from these releases together?";
     Sheet { here: Here::Audit, title: "Audit", lead, command, body }.answer(console)
 }
@@ -116,13 +117,15 @@ pub fn run(console: &Console, fields: &Fields) -> Response {
         ..SubjectRequest::default()
     };
     let names = if fields.text("show") == "yes" { Names::Shown } else { Names::Coded };
-    let request = AuditRequest { subject, k: fields.number("k"), l: fields.number("l"), names, ..AuditRequest::default() };
+    let request =
+        AuditRequest { subject, k: fields.number("k"), l: fields.number("l"), names, ..AuditRequest::default() };
     let page = console.drops.own("audit.html");
     console.jobs.start(Work::Audit, "", move |progress| {
         let audit = request.read(progress)?;
         let notes = audit.notes().to_vec();
         let answer = audit.judge(progress);
-        fs::write(&page, report::html(&answer.report)).map_err(|source| UseCaseError::File { file: "the audit".into(), source })?;
+        fs::write(&page, report::html(&answer.report))
+            .map_err(|source| UseCaseError::File { file: "the audit".into(), source })?;
         Ok(found(&answer.report, &notes).into_string())
     });
     console.jobs.wait_a_moment(Work::Audit);

@@ -59,7 +59,10 @@ fn page(console: &Console, fields: &Fields, above: Option<Markup>, text: Option<
         }
     };
     let lead = "How values of a column are generalised.";
-    let command = report.file.as_ref().map_or_else(|| console.command("check"), |file| format!("$EDITOR {file}\n{}", console.command("check")));
+    let command = report
+        .file
+        .as_ref()
+        .map_or_else(|| console.command("check"), |file| format!("$EDITOR {file}\n{}", console.command("check")));
     Sheet { here: Here::Hierarchy, title: "Hierarchy", lead, command, body }.answer(console)
 }
 

@@ -106,7 +106,12 @@ pub fn verify(console: &Console, _: &Fields) -> Response {
         let own = project.keys.as_ref().and_then(|keys| keys.public().ok().flatten());
         let keys: Vec<_> = own.into_iter().collect();
         let folders = vec![project.root.clone()];
-        let checked = |keys| VerifyRequest { folders: folders.clone(), anchors: anchors.as_ref(), keys, own: project.keys.as_ref() };
+        let checked = |keys| VerifyRequest {
+            folders: folders.clone(),
+            anchors: anchors.as_ref(),
+            keys,
+            own: project.keys.as_ref(),
+        };
         let mut report = tacenda::use_cases::verify(&checked(&[]), progress)?;
         // Signatures are asked about only where there are some.
         if report.signed && !keys.is_empty() {
@@ -137,13 +142,19 @@ fn verified(report: &VerifyReport) -> Markup {
             "INTACT, VAULT NOT CHECKED",
             html! { p { (releases) " as published. The vault was not checked: it is not here, or closed to you." } (signed) },
         ),
-        false if report.unfinished => {
-            notice(Tone::Open, "NOT FINISHED", html! { p { "A publish is not finished. The next rehearsal finishes it." } })
-        }
+        false if report.unfinished => notice(
+            Tone::Open,
+            "NOT FINISHED",
+            html! { p { "A publish is not finished. The next rehearsal finishes it." } },
+        ),
         false => {
             let faults: Vec<String> =
                 report.faults.iter().map(|fault| format!("{}: {}", fault.code, fault.message)).collect();
-            notice(Tone::Fail, "DAMAGED", html! { p { "Do not publish before this is mended. Restore a backup." } (english(&faults)) })
+            notice(
+                Tone::Fail,
+                "DAMAGED",
+                html! { p { "Do not publish before this is mended. Restore a backup." } (english(&faults)) },
+            )
         }
     }
 }

@@ -21,9 +21,12 @@ use sha2::{Digest, Sha256};
 
 /// A report as it is, with a policy that allows its own style, by its digest, and nothing else.
 fn report_page(page: String) -> Response {
-    let style = page.split_once("<style>").and_then(|(_, rest)| rest.split_once("</style>")).map_or("", |(style, _)| style);
+    let style =
+        page.split_once("<style>").and_then(|(_, rest)| rest.split_once("</style>")).map_or("", |(style, _)| style);
     let digest = STANDARD.encode(Sha256::digest(style.as_bytes()));
-    let may = format!("default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'");
+    let may = format!(
+        "default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    );
     let mut response = Html(page).into_response();
     if let Ok(may) = HeaderValue::from_str(&may) {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, may);

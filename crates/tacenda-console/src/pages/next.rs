@@ -5,13 +5,16 @@ use crate::drops::List;
 use crate::forms::Fields;
 use crate::jobs::Work;
 use crate::pages::numbers::{choices, english, forecast, summary, trial_table};
-use crate::shell::{Here, Sheet, back, drop_zone, dropped_files, failed, job_box, notice, quoted, table_choice, without_policy};
+use crate::shell::{
+    Here, Sheet, back, drop_zone, dropped_files, failed, job_box, notice, quoted, table_choice, without_policy,
+};
 use axum::response::Response;
 use maud::{Markup, html};
 use tacenda::ingest::Given;
 use tacenda::report::parts::{Tone, data, label};
 use tacenda::use_cases::{
-    self, CheckReport, Overview, PlanReport, Planned, PublishReport, ReleaseRequest, Trial, TrialReport, UseCaseError, discard_plan,
+    self, CheckReport, Overview, PlanReport, Planned, PublishReport, ReleaseRequest, Trial, TrialReport, UseCaseError,
+    discard_plan,
 };
 
 /// The page.
@@ -71,11 +74,8 @@ pub fn get(console: &Console, fields: &Fields) -> Response {
         }
         section { h2 { "5. Publish" } (to_publish(console, &overview)) }
     };
-    let commands = [
-        "check TABLE".to_string(),
-        "plan TABLE --label LABEL".into(),
-        "publish --plan tacenda-plan.json".into(),
-    ];
+    let commands =
+        ["check TABLE".to_string(), "plan TABLE --label LABEL".into(), "publish --plan tacenda-plan.json".into()];
     let command = commands.map(|rest| console.command(&rest)).join("\n");
     let lead = "Rehearse as often as you like. Nothing is published before you type the label.";
     Sheet { here: Here::Next, title: "Next release", lead, command, body }.answer(console)

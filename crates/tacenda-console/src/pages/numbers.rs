@@ -30,14 +30,8 @@ pub fn summary(summary: &Summary) -> Markup {
         ("Left", html! { (number(summary.left.into())) }),
         ("Quasi-identifiers changed", html! { (people(u64::from(summary.quasi_changed))) }),
         ("Sensitive value changed", html! { (people(u64::from(summary.sensitive_changed))) }),
-        (
-            "Published",
-            html! { (people(summary.published)) " in " (counted(summary.groups, "group", "groups")) },
-        ),
-        (
-            "Artificial rows",
-            html! { (number(summary.counterfeits)) " (" (share(summary.counterfeits, rows)) ")" },
-        ),
+        ("Published", html! { (people(summary.published)) " in " (counted(summary.groups, "group", "groups")) }),
+        ("Artificial rows", html! { (number(summary.counterfeits)) " (" (share(summary.counterfeits, rows)) ")" }),
         ("Withheld", html! { (number(summary.withheld)) " (" (share(summary.withheld, summary.people)) ")" }),
         ("Loss of detail", html! { (percent(summary.loss.leaf_share)) }),
     ];

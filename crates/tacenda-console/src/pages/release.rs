@@ -27,7 +27,8 @@ pub fn list(console: &Console, _: &Fields) -> Response {
         None => {
             let body = notice(Tone::Plain, "NOTHING PUBLISHED", html! { p { "Nothing is published yet." } });
             let lead = "What recipients have.";
-            Sheet { here: Here::Release, title: "Releases", lead, command: console.command("log"), body }.answer(console)
+            Sheet { here: Here::Release, title: "Releases", lead, command: console.command("log"), body }
+                .answer(console)
         }
     }
 }
@@ -111,14 +112,16 @@ fn picture(console: &Console, head: &str, label_of: &str) -> Markup {
             (job_box(Work::Judge, &console.jobs.standing(Work::Judge, head)))
         };
     };
-    let found = report.picture.as_ref().and_then(|picture| {
-        picture.panels.iter().find(|panel| panel.label == label_of).map(|panel| (picture, panel))
-    });
+    let found = report
+        .picture
+        .as_ref()
+        .and_then(|picture| picture.panels.iter().find(|panel| panel.label == label_of).map(|panel| (picture, panel)));
     let Some((picture, panel)) = found else {
         return html! { p class="soft" { "There are not two columns to draw it on." } };
     };
     let said = format!(": {}", counted(panel.groups, "group", "groups"));
-    let description = vec![Phrase::data(&picture.across), Phrase::said(" and "), Phrase::data(&picture.up), Phrase::said(said)];
+    let description =
+        vec![Phrase::data(&picture.across), Phrase::said(" and "), Phrase::data(&picture.up), Phrase::said(said)];
     let caption = Caption { id: 1, title: "The regions of the groups".into(), description };
     html! {
         figure class="picture" {
@@ -146,7 +149,13 @@ fn difference(changed: &DiffReport) -> Markup {
         .values
         .iter()
         .take(20)
-        .map(|value| vec![html! { (data(&value.value.join(", "))) }, html! { (number(value.from)) }, html! { (number(value.to)) }])
+        .map(|value| {
+            vec![
+                html! { (data(&value.value.join(", "))) },
+                html! { (number(value.from)) },
+                html! { (number(value.to)) },
+            ]
+        })
         .collect();
     html! {
         (table(&[("", W), ("Before", N), ("Now", N)], &rows, 0))
@@ -179,7 +188,8 @@ pub fn report(console: &Console, release: u32) -> Response {
 pub fn file(console: &Console, release: u32, name: &str) -> Response {
     match read(console, release, name) {
         Some(bytes) => {
-            let headers = [(header::CONTENT_TYPE, "application/octet-stream"), (header::CONTENT_DISPOSITION, "attachment")];
+            let headers =
+                [(header::CONTENT_TYPE, "application/octet-stream"), (header::CONTENT_DISPOSITION, "attachment")];
             (headers, bytes).into_response()
         }
         None => (StatusCode::NOT_FOUND, "this release has no such file").into_response(),

@@ -24,7 +24,8 @@ pub fn get(console: &Console, _: &Fields) -> Response {
     let head = overview.log.as_ref().map_or("", |log| log.head.as_str());
     let judged = if releases.is_empty() { None } else { console.judged(head) };
     let standing = console.jobs.standing(Work::Judge, head);
-    let title = overview.policy.as_ref().map(|policy| if policy.title.is_empty() { &policy.series } else { &policy.title });
+    let title =
+        overview.policy.as_ref().map(|policy| if policy.title.is_empty() { &policy.series } else { &policy.title });
     let body = html! {
         @if let Some(title) = title { p class="name" { (data(title)) } }
         @match &judged {
@@ -71,7 +72,8 @@ fn nothing_yet(overview: &Overview) -> Markup {
 
 /// The place of the verdict before there is one. It is no pass.
 fn not_judged(standing: &Option<Standing>) -> Markup {
-    let sentence = "The releases were judged one by one before they were published. All of them together are being attacked now.";
+    let sentence =
+        "The releases were judged one by one before they were published. All of them together are being attacked now.";
     html! {
         (notice(Tone::Open, "NOT ASSESSED YET", html! { p { (sentence) } }))
         (job_box(Work::Judge, standing))
@@ -84,10 +86,16 @@ fn not_judged(standing: &Option<Standing>) -> Markup {
 /// The one next thing to do.
 fn next_step(overview: &Overview, allow_publish: bool) -> Markup {
     let (href, action, why) = match overview.next {
-        NextStep::Start => ("/start", "Start with a table", "The first step is a policy: which columns there are, and what is promised."),
+        NextStep::Start => (
+            "/start",
+            "Start with a table",
+            "The first step is a policy: which columns there are, and what is promised.",
+        ),
         NextStep::MendPolicy => ("/policy", "Correct the policy", "The policy file cannot be used as it is."),
         NextStep::RehearseFirst => ("/next", "Rehearse the first release", "Nothing is published by a rehearsal."),
-        NextStep::PublishPlan if allow_publish => ("/next", "Look at the rehearsed release and publish it", "A plan is waiting."),
+        NextStep::PublishPlan if allow_publish => {
+            ("/next", "Look at the rehearsed release and publish it", "A plan is waiting.")
+        }
         NextStep::PublishPlan => ("/next", "Look at the rehearsed release", "A plan is waiting."),
         NextStep::RehearseNext => ("/next", "Rehearse the next release", "As soon as there is a new table."),
     };

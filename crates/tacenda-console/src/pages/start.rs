@@ -279,7 +279,12 @@ fn numbers(trial: &Trial, answers: &Fields) -> Vec<(&'static str, u32)> {
     [("m", m), ("l", m), ("k", k)].into_iter().filter(|(name, _)| has(name)).collect()
 }
 
-fn with_trial(console: &Console, table: &Choosable, drafting: &Drafting, answers: &Fields) -> Result<Markup, UseCaseError> {
+fn with_trial(
+    console: &Console,
+    table: &Choosable,
+    drafting: &Drafting,
+    answers: &Fields,
+) -> Result<Markup, UseCaseError> {
     let key = trial_key(table, answers);
     let mut held = console.trial.lock().unwrap_or_else(|broken| broken.into_inner());
     if held.as_ref().is_none_or(|(known, _)| *known != key) {
@@ -317,7 +322,10 @@ fn keep(console: &Console, fields: &Fields) {
 /// Tries the numbers on a large table.
 pub fn try_large(console: &Console, fields: &Fields) -> Response {
     keep(console, fields);
-    let page = format!("/start?table={}", form_urlencoded::byte_serialize(fields.text("table").as_bytes()).collect::<String>());
+    let page = format!(
+        "/start?table={}",
+        form_urlencoded::byte_serialize(fields.text("table").as_bytes()).collect::<String>()
+    );
     let (table, drafting, answers) = match begun(console, fields.text("table")) {
         Ok(begun) => begun,
         Err(error) => return failed(console, Here::Start, "Start", &error),
@@ -345,7 +353,9 @@ pub fn save(console: &Console, fields: &Fields) -> Response {
         let error = UseCaseError::Usage(format!("{why}; then save again"));
         return failed(console, Here::Start, "Start", &error);
     }
-    console.jobs.start(Work::Draft, "", move |progress| Ok(saved(&drafting.write(progress)?, &table.name).into_string()));
+    console
+        .jobs
+        .start(Work::Draft, "", move |progress| Ok(saved(&drafting.write(progress)?, &table.name).into_string()));
     // Small tables are done at once.
     console.jobs.wait_a_moment(Work::Draft);
     back("/start")

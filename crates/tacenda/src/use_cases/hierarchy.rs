@@ -53,13 +53,10 @@ pub enum TreeRule {
 }
 
 /// The tree of a column; of the first one that has a tree where none is named.
-pub fn tree(
-    project: &ProjectFolder,
-    column: Option<&str>,
-    data: Option<Given>,
-) -> Result<TreeReport, UseCaseError> {
+pub fn tree(project: &ProjectFolder, column: Option<&str>, data: Option<Given>) -> Result<TreeReport, UseCaseError> {
     let opened = project.open(Access::Look)?;
-    let with_tree: Vec<&Quasi> = opened.policy().schema.quasi.iter().filter(|quasi| quasi.hierarchy().is_some()).collect();
+    let with_tree: Vec<&Quasi> =
+        opened.policy().schema.quasi.iter().filter(|quasi| quasi.hierarchy().is_some()).collect();
     let columns: Vec<String> = with_tree.iter().map(|quasi| quasi.name.clone()).collect();
     let found = with_tree.iter().find(|quasi| column.is_none_or(|name| quasi.name == name));
     let Some((quasi, tree)) = found.and_then(|quasi| Some((quasi, quasi.hierarchy()?))) else {
@@ -105,7 +102,9 @@ pub fn new_tree(report: &TreeReport, rule: &TreeRule) -> Result<String, UseCaseE
 pub fn save_tree(project: &ProjectFolder, column: &str, text: &str) -> Result<(), UseCaseError> {
     let unnamed = || {
         let line = format!("hierarchy = \"hierarchies/{column}.csv\"");
-        UseCaseError::usage(format!("the policy lists the values of {column} itself; write {line} there in place of values"))
+        UseCaseError::usage(format!(
+            "the policy lists the values of {column} itself; write {line} there in place of values"
+        ))
     };
     let name = file_of(project, column)?.ok_or_else(unnamed)?;
     let policy = project.policy.clone().unwrap_or_else(|| project.root.join(POLICY_FILE));
@@ -168,9 +167,8 @@ fn beginnings(values: &[String]) -> Vec<Vec<String>> {
         Some((end, _)) => format!("{}*", &value[..end]),
         None => value.clone(),
     };
-    let row = |value: &String| {
-        (1..=longest).rev().map(|length| label(value, length)).chain(["*".to_string()]).collect()
-    };
+    let row =
+        |value: &String| (1..=longest).rev().map(|length| label(value, length)).chain(["*".to_string()]).collect();
     values.iter().map(row).collect()
 }
 
@@ -216,7 +214,10 @@ mod tests {
     #[test]
     fn bands_hold_their_numbers_and_refuse_words() {
         let rows = bands(&texts(&["25", "7", "31", "-3"]), 10).unwrap();
-        assert_eq!(rows, [["-3", "[-10,0)", "*"], ["7", "[0,10)", "*"], ["25", "[20,30)", "*"], ["31", "[30,40)", "*"]]);
+        assert_eq!(
+            rows,
+            [["-3", "[-10,0)", "*"], ["7", "[0,10)", "*"], ["25", "[20,30)", "*"], ["31", "[30,40)", "*"]]
+        );
         assert!(bands(&texts(&["7", "old"]), 10).is_err());
         assert!(bands(&texts(&["7"]), 1).is_err());
     }

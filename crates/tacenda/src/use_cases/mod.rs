@@ -54,8 +54,8 @@ pub use policy_text::{policy_text, save_policy_text};
 pub use receipt::{ReceiptAnswer, ReceiptReport, ReceiptedRelease, receipt};
 pub use release::{Next, PublishReport, Rehearsed, ReleaseRequest};
 pub use releases::{
-    CountReport, LogEvent, LogReport, LogView, ReleaseFile, ShowReport, VerifyFault, VerifyReport, VerifyRequest, count,
-    log, release_files, show, verify,
+    CountReport, LogEvent, LogReport, LogView, ReleaseFile, ShowReport, VerifyFault, VerifyReport, VerifyRequest,
+    count, log, release_files, show, verify,
 };
 pub use report::report;
 pub use request::{FileOptions, Progress, ProjectFolder, Said};

@@ -1,9 +1,9 @@
 //! Where a project stands, and the one thing to do next. From the files alone, quickly; nothing is judged here.
 
-use crate::ledger::{RealDisk, Store};
+use crate::ledger::{LedgerError, RealDisk, Store};
 use crate::model::Language;
 use crate::promise::PolicyFile;
-use crate::publish::{Access, POLICY_FILE, is_project};
+use crate::publish::{Access, POLICY_FILE, ProjectError};
 use crate::use_cases::{LogReport, Plan, ProjectFolder, UseCaseError, log};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -78,7 +78,12 @@ pub enum NextStep {
 /// Where a project stands. Every part that can be read is there, even if another cannot be used.
 pub fn overview(project: &ProjectFolder) -> Result<Overview, UseCaseError> {
     let policy_file = project.policy.clone().unwrap_or_else(|| project.root.join(POLICY_FILE));
-    let log = if is_project(&project.root) { Some(log(&project.root)?) } else { None };
+    let log = match log(&project.root) {
+        Ok(log) => Some(log),
+        // A policy may lie in a folder before there is a ledger.
+        Err(UseCaseError::Project(ProjectError::Ledger(LedgerError::NoProject { .. }))) => None,
+        Err(error) => return Err(error),
+    };
     let releases = log.iter().flat_map(|log| &log.events).filter(|event| event.release.is_some()).count();
     let (mut policy, mut fault) = (None, None);
     if policy_file.exists() {
@@ -137,9 +142,9 @@ impl PolicySummary {
             limits: terms.limits.iter().map(|limit| limit.to_string()).collect(),
             promise: terms.sentence,
             language: file.series.language,
-            views: file.views().map_or_else(Vec::new, |views| {
-                views.list.iter().map(|view| view.name.clone()).collect()
-            }),
+            views: file
+                .views()
+                .map_or_else(Vec::new, |views| views.list.iter().map(|view| view.name.clone()).collect()),
             identifier: file.schema.identifier.clone(),
         }
     }
