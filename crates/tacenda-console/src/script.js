@@ -58,6 +58,11 @@ for (const zone of find("[data-drop]")) {
 // A file that is dropped beside a zone must not open in its place.
 for (const name of ["dragover", "drop"]) window.addEventListener(name, (event) => event.preventDefault());
 
+// What scrolls can be reached with the keyboard.
+const reachable = () => find(".scroll").forEach((box) => box.scrollWidth > box.clientWidth && (box.tabIndex = 0));
+reachable();
+window.addEventListener("resize", reachable);
+
 // A form that is answered while it is filled in. Only the last answer counts.
 for (const form of find("form[data-live]")) {
   const into = document.getElementById(form.dataset.into);
@@ -70,6 +75,7 @@ for (const form of find("form[data-live]")) {
       const answer = await ask(form.dataset.live, { method: "POST", body, signal: mine.signal });
       const text = await answer.text();
       if (mine === latest) into.innerHTML = text;
+      reachable();
     } catch (error) {
       if (error.name !== "AbortError") throw error;
     } finally {

@@ -9,7 +9,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use tacenda::model::Language;
 use tacenda::report::parts::{Tone, data, icon};
 use tacenda::report::{number, translated};
-use tacenda::use_cases::{ToldError, UseCaseError};
+use tacenda::use_cases::{RequestFault, ToldError, UseCaseError};
 
 /// The pages, in the order of the head.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -171,8 +171,10 @@ pub fn failed(console: &Console, here: Here, title: &str, error: &UseCaseError) 
         7 | 70 => StatusCode::INTERNAL_SERVER_ERROR,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     };
+    let way = WAYS.iter().find(|(place, _, _)| *place == here).map_or("/series", |(_, href, _)| href);
+    let body = html! { (error_box(&told)) p { a class="button" href=(way) { "Back" } } };
     let lead = "This was not done. Nothing was changed.";
-    Sheet { here, title, lead, command: String::new(), body: error_box(&told) }.with_status(console, status)
+    Sheet { here, title, lead, command: String::new(), body }.with_status(console, status)
 }
 
 /// A page that needs a policy, where there is none yet.
@@ -196,7 +198,8 @@ pub fn error_box(told: &ToldError) -> Markup {
                 @if !told.lines.is_empty() {
                     ul { @for line in &told.lines { li { (line) } } }
                 }
-                @if !told.page.is_empty() { p class="soft small" { (told.page) } }
+                // The page about wrong use is about the command line.
+                @if !told.page.is_empty() && told.code != RequestFault::Usage.code() { p class="soft small" { (told.page) } }
             }
         }
     }

@@ -179,6 +179,7 @@ pub fn rehearse(console: &Console, fields: &Fields) -> Response {
         }
         Err(error) => return failed(console, Here::Next, "Next release", &error),
     };
+    console.jobs.forget(Work::Publish);
     // A rehearsal makes the ledger the first time, so what it is about is not known before.
     if head(console).is_empty()
         && let Err(error) = console.project().open(tacenda::publish::Access::Rehearse)

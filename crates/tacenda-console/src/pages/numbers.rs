@@ -153,35 +153,40 @@ pub fn trial_figures(report: &TrialReport) -> Markup {
 
 /// Trials below each other.
 pub fn trial_table(trials: &[(String, TrialReport)]) -> Markup {
-    let rows: Vec<Vec<Markup>> = trials
-        .iter()
-        .map(|(name, report)| {
-            let simple = report.count_errors.as_ref().map_or("–".to_string(), |errors| percent(errors.one));
-            let queries = report.query_error.map_or("–".to_string(), percent);
-            match &report.refused {
-                Some(why) => vec![html! { code { (name) } }, html! { (data(why)) }],
-                None => vec![
-                    html! { code { (name) } },
-                    html! { (number(report.groups)) },
-                    html! { (number(report.smallest_group.into())) },
-                    html! { (number(report.counterfeits)) },
-                    html! { (number(report.withheld)) },
-                    html! { (percent(report.loss)) },
-                    html! { (simple) },
-                    html! { (queries) },
-                ],
-            }
-        })
-        .collect();
-    let columns = [
-        ("Setting", W),
-        ("Groups", N),
-        ("Smallest group", N),
-        ("Artificial rows", N),
-        ("Withheld", N),
-        ("Loss of detail", N),
-        ("Error of counts", N),
-        ("Error of random counts", N),
+    let heads = [
+        "Groups",
+        "Smallest group",
+        "Artificial rows",
+        "Withheld",
+        "Loss of detail",
+        "Error of counts",
+        "Error of random counts",
     ];
-    table(&columns, &rows, 0)
+    let cells = |report: &TrialReport| {
+        [
+            number(report.groups),
+            number(report.smallest_group.into()),
+            number(report.counterfeits),
+            number(report.withheld),
+            percent(report.loss),
+            report.count_errors.as_ref().map_or("–".to_string(), |errors| percent(errors.one)),
+            report.query_error.map_or("–".to_string(), percent),
+        ]
+    };
+    html! {
+        div class="scroll" { table {
+            thead { tr { th scope="col" { "Setting" } @for head in heads { th scope="col" class="n" { (head) } } } }
+            tbody {
+                @for (name, report) in trials {
+                    tr {
+                        th scope="row" { code { (name) } }
+                        @match &report.refused {
+                            Some(why) => { td colspan=(heads.len()) lang="en" translate="no" { (why) } }
+                            None => { @for cell in cells(report) { td class="n" { (cell) } } }
+                        }
+                    }
+                }
+            }
+        } }
+    }
 }
