@@ -2,6 +2,7 @@
 
 use crate::screen::passphrase;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tacenda::audit::Effort;
@@ -219,6 +220,8 @@ pub enum Command {
     Explain(Box<ExplainArgs>),
     /// The report on everything published: for recipients, the steward or an auditor. The exit code is 0 whatever its verdict
     Report(ReportArgs),
+    /// Open a page on this machine: start, rehearse, publish, audit and explain in a browser
+    Serve(ServeArgs),
     /// The promises there are, with their parameters
     Promises,
     /// Completions for a shell
@@ -750,6 +753,28 @@ pub enum EditionArg {
     Steward,
     /// The person who checks them: every proof and how to repeat it, and nothing from the vault.
     Auditor,
+}
+
+#[derive(Args, Debug)]
+pub struct ServeArgs {
+    /// The port to listen on; 0 takes any that is free
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub port: u16,
+    /// Allow publishing from the page. The label must be typed there
+    #[arg(long)]
+    pub allow_publish: bool,
+    /// After how many minutes without use the page locks itself
+    #[arg(long, value_name = "MINUTES", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=1440))]
+    pub idle: u32,
+    /// Use the address 127.0.0.1 instead of a name of its own, for browsers that do not know names ending in .localhost
+    #[arg(long)]
+    pub plain_address: bool,
+    /// The address to listen on. Another than this machine's own needs --i-know
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub bind: IpAddr,
+    /// Run as root, or listen on another address, although nothing is encrypted on the way
+    #[arg(long)]
+    pub i_know: bool,
 }
 
 #[derive(Args, Debug)]

@@ -22,6 +22,7 @@ mod approve;
 mod vault;
 mod backup;
 mod new;
+mod serve;
 mod promises;
 mod completions;
 mod man;
@@ -75,6 +76,7 @@ fn dispatch(cli: &Cli, screen: &Screen) -> Result<u8, Failure> {
         Command::Audit(args) => audit::run(args, &cli.common, screen),
         Command::Explain(args) => explain::run(args, &cli.common, screen),
         Command::Report(args) => report::run(args, &cli.common, screen),
+        Command::Serve(args) => serve::run(args, &cli.common, screen),
         Command::Promises => promises::run(screen),
         Command::Completions(args) => completions::run(args, screen),
         Command::Man => man::run(screen),

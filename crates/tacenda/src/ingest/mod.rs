@@ -37,6 +37,7 @@ mod draft;
 pub mod foreign;
 
 pub use delta::read_delta;
+pub(crate) use draft::hierarchy_text;
 pub use draft::{Draft, DraftColumn, Guess, draft};
 pub(crate) use error::CODES;
 pub use error::{IngestError, Kind, Problem, SaidIn};

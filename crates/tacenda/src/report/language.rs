@@ -1,7 +1,7 @@
 //! A finished page in another language than English.
 //!
-//! English stands in the code; `languages.toml` has every text of the page for recipients a second and a third time, found by the
-//! English one, as gettext does it. What comes from the data or the policy file is never looked up: the page marks it with
+//! English stands in the code; `languages.toml` has every text of the page for recipients a second and a third time, and
+//! `console.toml` those of the console, found by the English one, as gettext does it. What comes from the data or the policy file is never looked up: the page marks it with
 //! `translate="no"`, and inside a sentence it stands in a slot that is copied. Numbers are written as the language writes
 //! them. A page is our own markup, so tags and texts are told apart by the signs `<` and `>` alone.
 
@@ -44,8 +44,13 @@ struct TextEntry {
     fr: String,
 }
 
-static FILE: LazyLock<TextFile> =
-    LazyLock::new(|| toml::from_str(include_str!("languages.toml")).expect("our own file is well formed"));
+/// The texts of the page for recipients, and those of the console.
+static FILE: LazyLock<TextFile> = LazyLock::new(|| {
+    let read = |text: &str| -> TextFile { toml::from_str(text).expect("our own file is well formed") };
+    let mut all = read(include_str!("languages.toml"));
+    all.text.extend(read(include_str!("console.toml")).text);
+    all
+});
 static GERMAN: LazyLock<Texts> = LazyLock::new(|| Texts::new(Language::German));
 static FRENCH: LazyLock<Texts> = LazyLock::new(|| Texts::new(Language::French));
 
@@ -183,13 +188,13 @@ fn french_spaces(text: &str) -> String {
 const NARROW_SPACE: char = '\u{202f}';
 
 /// Elements whose text is no text: style, and what is typed as it stands.
-const NO_TEXT: [&str; 2] = ["style", "code"];
+const NO_TEXT: [&str; 4] = ["style", "code", "pre", "textarea"];
 
 /// Elements that have no end.
-const WITHOUT_END: [&str; 2] = ["meta", "br"];
+const WITHOUT_END: [&str; 6] = ["meta", "br", "link", "input", "hr", "img"];
 
 /// Attributes that people read.
-const READ: [&str; 3] = ["aria-label", "title", "alt"];
+const READ: [&str; 4] = ["aria-label", "title", "alt", "placeholder"];
 
 /// Who translates one page.
 struct Scribe {

@@ -104,6 +104,21 @@ impl DraftRequest {
 }
 
 impl Drafting {
+    /// The policy file as it would be written now.
+    pub fn text(&self) -> String {
+        self.draft.to_toml(&self.series)
+    }
+
+    /// The series' name.
+    pub fn series(&self) -> &str {
+        &self.series
+    }
+
+    /// The table.
+    pub(super) fn data(&self) -> &Path {
+        &self.data
+    }
+
     /// Writes the policy file and its hierarchies, and tries the ways to keep its promise on the table. Files that are
     /// there already may be somebody's work, and stay.
     pub fn write(mut self, progress: Progress<'_>) -> Result<InitReport, UseCaseError> {

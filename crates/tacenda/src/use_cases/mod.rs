@@ -1,7 +1,7 @@
 //! The use cases of Tacenda, one per file: a request goes in, an answer comes out.
 //!
-//! The command and the Python package fill in the request, and print or convert the answer. Everything in between is
-//! decided here, so that both agree: which files form the series, what their releases are called, which of them repeat
+//! The command, the console and the Python package fill in the request, and print or convert the answer. Everything in between is
+//! decided here, so that all agree: which files form the series, what their releases are called, which of them repeat
 //! another, and which notes are given.
 //!
 //! A use case that needs a person's consent has two halves: the first returns what would be done, the second does it.
@@ -33,6 +33,11 @@ mod start_over;
 mod diff;
 mod demo;
 mod situation;
+mod trial;
+mod overview;
+mod policy_text;
+mod hierarchy;
+mod told;
 
 pub use adopt::{AdoptReport, AdoptRequest, AdoptedRelease, Adopting};
 pub use approve::{ApproveReport, Approving};
@@ -47,15 +52,18 @@ pub use error::{RequestFault, UseCaseError};
 pub use explain::{
     ExplainReport, explain_audit, explain_code, explain_finding, explain_group, explain_person, wrapped,
 };
+pub use hierarchy::{TreeNode, TreeReport, TreeRule, new_tree, save_tree, tree};
 pub use keys::{KeyReport, new_key, rotate_key, show_key};
+pub use overview::{NextStep, Overview, Planned, PolicySummary, discard_plan, overview};
 pub use plan::{DriftReport, Plan, PlanReport, plan};
 pub use private_file::write_private;
 pub use problem::ProblemReport;
+pub use policy_text::{policy_text, save_policy_text};
 pub use receipt::{ReceiptAnswer, ReceiptReport, ReceiptedRelease, receipt};
 pub use release::{Next, PublishReport, Rehearsed, ReleaseRequest};
 pub use releases::{
-    CountReport, LogEvent, LogReport, LogView, ShowReport, VerifyFault, VerifyReport, VerifyRequest, count, log, show,
-    verify,
+    CountReport, LogEvent, LogReport, LogView, ReleaseFile, ShowReport, VerifyFault, VerifyReport, VerifyRequest,
+    count, log, release_files, show, verify,
 };
 pub use remedy::Remedies;
 pub use report::report;
@@ -67,4 +75,6 @@ pub use situation::{
 pub use start_over::{EARLIER, NewReport, StartOver, start_over};
 pub use subject::{Order, Subject, SubjectRequest};
 pub use summary::{Summary, ViewSummary};
+pub use told::ToldError;
+pub use trial::{Trial, TrialReport};
 pub use vault::{VaultReport, reseal_vault, set_vault_passphrase};

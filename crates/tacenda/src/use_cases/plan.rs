@@ -7,6 +7,7 @@ use crate::promise::SignatureRules;
 use crate::publish::{
     Access, Choice, ComparisonReport, ForecastReport, MOST_COMPARED, ProjectError, approval, signature_of,
 };
+use crate::use_cases::overview::plan_file;
 use crate::use_cases::release::{REHEARSED, rehearsed};
 use crate::use_cases::{Progress, Rehearsed, ReleaseRequest, Summary, UseCaseError, write_private};
 use schemars::JsonSchema;
@@ -119,7 +120,7 @@ pub fn plan(
     let drift = project.drift(material).map(|(drift, told)| DriftReport::new(drift, told));
     step("looking ahead");
     let forecast = rehearsal.forecast(project.policy(), material);
-    let plan = file.unwrap_or_else(|| request.project.root.join("tacenda-plan.json"));
+    let plan = file.unwrap_or_else(|| plan_file(&request.project.root));
     // The file is created first, because a table that no plan names would stay in the vault.
     write_private(&plan, b"")?;
     let kept = rehearsed.keep_planned()?;

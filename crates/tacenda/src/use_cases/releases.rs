@@ -202,6 +202,33 @@ pub fn show(root: &Path, release: Option<&str>, progress: Progress<'_>) -> Resul
     })
 }
 
+/// A published file, as the ledger has it.
+#[derive(Clone, Debug)]
+pub struct ReleaseFile {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// How many bytes it has.
+    pub bytes: u64,
+    /// Its SHA-256.
+    pub sha256: String,
+}
+
+/// The files of a release, by its number.
+pub fn release_files(root: &Path, release: u32) -> Result<Vec<ReleaseFile>, UseCaseError> {
+    let store = open(root)?;
+    let publication = store.publications().find(|publication| publication.number == release);
+    let folder = store.release_folder(release);
+    let file = |(name, digest): (&String, &ledger::FileDigest)| ReleaseFile {
+        name: name.clone(),
+        path: folder.join(name),
+        bytes: digest.bytes,
+        sha256: digest.sha256.clone(),
+    };
+    Ok(publication.ok_or(UseCaseError::NoSuchRelease)?.files.iter().map(file).collect())
+}
+
 /// Why a release of the project was withdrawn, if it was.
 fn withdrawn(root: &Path, folder: &Path, release: u32) -> Option<String> {
     let store = open(root).ok()?;

@@ -169,7 +169,7 @@ fn type_named<'a>(text: &str, types: &'a BTreeSet<String>) -> Vec<&'a str> {
 fn screens_errors_and_help_have_no_sentence_over_thirty_words() {
     let (mut wrong, mut count) = (Vec::new(), 0);
     let types = type_names();
-    for part in ["tacenda", "tacenda-cli", "tacenda-py"] {
+    for part in ["tacenda", "tacenda-cli", "tacenda-console", "tacenda-py"] {
         let all = sources(&root().join("crates").join(part).join("src"));
         for path in all.into_iter().filter(|path| !path.ends_with("tests.rs")) {
             let source = fs::read_to_string(&path).unwrap();

@@ -287,7 +287,9 @@ fn codes_spelt(text: &str) -> Vec<&str> {
 #[test]
 fn a_code_is_spelt_out_in_one_file() {
     let mut spelt: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for room in [library(), library().join("../../tacenda-cli/src"), library().join("../../tacenda-py/src")] {
+    for room in ["tacenda", "tacenda-cli", "tacenda-console", "tacenda-py"]
+        .map(|name| library().join("../..").join(name).join("src"))
+    {
         for path in sources(&room).iter().filter(|path| !path.ends_with("tests.rs")) {
             let text = fs::read_to_string(path).unwrap();
             let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();

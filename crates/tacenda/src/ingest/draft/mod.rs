@@ -14,6 +14,7 @@ use crate::ingest::text::Chunks;
 use crate::ingest::{columnar, text};
 use crate::model::Role;
 use crate::promise::{Entry, SeriesPromise, ViewPromise, entries};
+pub(crate) use print::written as hierarchy_text;
 use seen::Seen;
 
 /// What was found about a table, and what is proposed.
@@ -28,6 +29,8 @@ pub struct Draft {
     model: Option<&'static Entry>,
     /// The bound on certainty about a value: one in `sure`.
     sure: u64,
+    /// The least number of people of a group, where it was chosen.
+    least_group: Option<u32>,
     /// The limits of counterfeits and withheld people, in percent.
     limits: (u32, u32),
     /// The column that orders a person's rows, if identifiers occur several times.
@@ -69,6 +72,16 @@ impl DraftColumn {
             counts.map(|(value, count)| (*count, String::from_utf8_lossy(value).into_owned())).collect();
         counts.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         counts.into_iter().take(most).map(|(_, value)| value).collect()
+    }
+
+    /// How many rows have each value, rare ones too; `None` for too many values.
+    pub(crate) fn counts(&self) -> Option<Vec<(String, u64)>> {
+        let values = self.seen.values()?;
+        let count = |value: String| {
+            let rows = u64::from(self.seen.count(&value));
+            (value, rows)
+        };
+        Some(values.into_iter().map(count).collect())
     }
 }
 
@@ -138,6 +151,11 @@ impl Draft {
     /// Sets the bound on certainty about a sensitive value: one in `one_in`. The data may allow less.
     pub fn set_sure(&mut self, one_in: u64) {
         self.sure = one_in.max(2);
+    }
+
+    /// Sets `k`, the least number of people of a group, for promises that have it.
+    pub fn set_least_group(&mut self, k: u32) {
+        self.least_group = Some(k.max(2));
     }
 
     /// Sets whether people leave, return or change between releases, or are only added.
@@ -287,7 +305,7 @@ pub fn draft(source: &Source) -> Result<Draft, IngestError> {
     let columns = guess::columns(header, seen, rows);
     let order = guess::row_order(&columns);
     let (notes, limits) = (looked.notes, (20, 5));
-    let mut draft = Draft { columns, rows, notes, model: None, sure: 3, limits, order };
+    let mut draft = Draft { columns, rows, notes, model: None, sure: 3, least_group: None, limits, order };
     let written = draft.columns.iter().filter_map(|column| match &column.kind {
         Guess::Date { written: Some(written), .. } => {
             Some(format!("column {}: dates are written {written}; a release writes 2025-12-31", column.name))

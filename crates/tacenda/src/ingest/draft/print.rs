@@ -149,7 +149,12 @@ fn promise(draft: &Draft, out: &mut String) {
         let (x, y) = (names(draft, Role::Quasi), names(draft, Role::Sensitive));
         line(out, &format!("x     = [{}]\ny     = [{}]", x.join(", "), y.join(", ")));
     }
-    out.push_str(&(entry.draft.parameters)(m));
+    for number in (entry.draft.parameters)(m).lines() {
+        match draft.least_group.filter(|_| number.starts_with("k ")) {
+            Some(k) => line(out, &format!("k     = {k}")),
+            None => line(out, number),
+        }
+    }
 }
 
 /// Whether a column has numbers or dates, none of which is missing.
@@ -328,7 +333,7 @@ pub(super) fn hierarchy(column: &DraftColumn, has_views: bool) -> Option<(String
 }
 
 /// The text of a hierarchy file.
-fn written(rows: Vec<Vec<String>>) -> String {
+pub(crate) fn written(rows: Vec<Vec<String>>) -> String {
     let mut writer = csv::WriterBuilder::new().delimiter(b';').from_writer(Vec::new());
     for row in rows {
         writer.write_record(&row).expect("writing to memory cannot fail, and all rows are as long");

@@ -39,7 +39,7 @@ impl Page<'_> {
         Some(Section { id: "attacks", clause: "Identifiability", title: "Attacks and their results", body })
     }
 
-    fn findings(&self) -> Markup {
+    pub(super) fn findings(&self) -> Markup {
         let findings = &self.report.findings;
         if findings.is_empty() {
             return html! { p { "None." } };

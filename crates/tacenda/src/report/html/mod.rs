@@ -5,8 +5,8 @@
 //! governance. Every text is escaped by its type, because maud writes everything but markup as text. Lists are
 //! shortened, repeatedly if the page is still too long, so it stays under two megabytes for any report.
 
-mod parts;
-mod plots;
+pub mod parts;
+pub mod plots;
 mod context;
 mod data;
 mod identifiability;
@@ -21,6 +21,9 @@ use crate::report::language::translated;
 use crate::report::words::{capital, clip, counted, number, percent};
 use crate::report::{Report, RiskKind};
 use maud::{DOCTYPE, Markup, PreEscaped};
+
+/// The style of every page of ours.
+pub const STYLE: &str = include_str!("style.css");
 
 /// The longest page in bytes.
 const MOST_BYTES: usize = 2_000_000;
@@ -42,6 +45,26 @@ pub fn html(report: &Report) -> String {
         }
     }
     page
+}
+
+/// The verdict alone, for a page that has more than a report.
+pub fn verdict(report: &Report) -> Markup {
+    Page { report, cut: 1, plots: 0 }.verdict()
+}
+
+/// The numbers that matter most, for the same.
+pub fn figures(report: &Report) -> Markup {
+    Page { report, cut: 1, plots: 0 }.figures()
+}
+
+/// The findings, for the same.
+pub fn findings(report: &Report) -> Markup {
+    Page { report, cut: 1, plots: 0 }.findings()
+}
+
+/// The case that was worked out step by step, if there is one, for the same.
+pub fn story(report: &Report) -> Option<Markup> {
+    report.story.as_ref().map(|story| Page { report, cut: 1, plots: 0 }.story(story))
 }
 
 fn is_control(letter: char) -> bool {
@@ -142,7 +165,7 @@ impl Page<'_> {
                 meta name="robots" content="noindex";
                 title { (self.title()) ": privacy report" }
                 // Our own file, which is no text from outside.
-                style { (PreEscaped(include_str!("style.css"))) }
+                style { (PreEscaped(STYLE)) }
             }
         }
     }
@@ -150,24 +173,30 @@ impl Page<'_> {
     /// The title, the verdict, the numbers that matter most, and what to do.
     fn opening(&self) -> Markup {
         let report = self.report;
-        let verdict = &report.verdict;
-        let tone = Tone::from(verdict.decision);
         maud::html! {
             header {
                 p class="eyebrow" { "Privacy report · " (report.edition.word()) " edition" }
                 h1 translate="no" { (self.title()) }
                 p class="lead" { (self.subtitle()) }
             }
-            div class={ "verdict " (tone.class()) } {
-                (icon(tone))
-                strong { (verdict.decision.words()) }
-                p { (verdict.sentence) }
-            }
+            (self.verdict())
             @if let Some(story) = &report.story { (self.story(story)) }
             (self.figures())
             @if !report.next_steps.is_empty() {
                 h3 { "What to do next" }
                 (parts::bullets(&report.next_steps, self.cap(20)))
+            }
+        }
+    }
+
+    fn verdict(&self) -> Markup {
+        let verdict = &self.report.verdict;
+        let tone = Tone::from(verdict.decision);
+        maud::html! {
+            div class={ "verdict " (tone.class()) } {
+                (icon(tone))
+                strong { (verdict.decision.words()) }
+                p { (verdict.sentence) }
             }
         }
     }

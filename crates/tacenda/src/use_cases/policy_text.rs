@@ -1,0 +1,26 @@
+//! The text of the policy file, read and changed. What cannot be used is not saved.
+
+use crate::ingest;
+use crate::publish::POLICY_FILE;
+use crate::use_cases::{ProjectFolder, UseCaseError};
+use std::fs;
+
+/// The text of the policy file.
+pub fn policy_text(project: &ProjectFolder) -> Result<String, UseCaseError> {
+    let path = project.policy.clone().unwrap_or_else(|| project.root.join(POLICY_FILE));
+    fs::read_to_string(&path).map_err(UseCaseError::file(&path))
+}
+
+/// Changes the policy file, if the new text is a policy. Otherwise the old one stays, and the error has every fault.
+pub fn save_policy_text(project: &ProjectFolder, text: &str) -> Result<(), UseCaseError> {
+    let path = project.policy.clone().unwrap_or_else(|| project.root.join(POLICY_FILE));
+    let new = path.with_extension("toml.new");
+    // Beside the old file, because hierarchies are looked for from there.
+    fs::write(&new, text).map_err(UseCaseError::file(&new))?;
+    let read = ingest::read_policy(&new);
+    if let Err(error) = read {
+        let _ = fs::remove_file(&new);
+        return Err(error.into());
+    }
+    fs::rename(&new, &path).map_err(UseCaseError::file(&path))
+}
