@@ -43,7 +43,7 @@ impl PyProject {
         anchor_from: Option<PathBuf>,
     ) -> PyResult<PyProject> {
         let anchors = Anchors::of_user();
-        let folder = ProjectFolder { root, policy, anchors, anchor_from, keys: keys(), accept_rollback: None };
+        let folder = ProjectFolder { root, policy, anchors, anchor_from, keys: keys(), ..ProjectFolder::default() };
         folder.open(Access::Look).map_err(|fault| error::raise(py, fault))?;
         Ok(PyProject { folder })
     }

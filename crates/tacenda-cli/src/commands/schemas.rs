@@ -7,7 +7,7 @@ use schemars::schema_for;
 use serde_json::json;
 use tacenda::report::Report;
 use tacenda::use_cases::{
-    AdoptReport, ApproveReport, BackupReport, CheckReport, CountReport, DemoReport, DiffReport, EraseReport,
+    AdoptReport, ApproveReport, BackupReport, CheckReport, CountReport, DeliverReport, DemoReport, DiffReport, EraseReport,
     ExplainReport, InitReport, KeyReport, LogReport, NewReport, Plan, PlanReport, PublishReport, ReceiptReport,
     RetractReport, ShowReport, VaultReport, VerifyReport,
 };
@@ -20,6 +20,7 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         "backup": schema_for!(BackupReport),
         "check": schema_for!(CheckReport),
         "count": schema_for!(CountReport),
+        "deliver": schema_for!(DeliverReport),
         "demo": schema_for!(DemoReport),
         "diff": schema_for!(DiffReport),
         "erase": schema_for!(EraseReport),

@@ -3,11 +3,12 @@
 use crate::ingest;
 use crate::ingest::{Draft, Given, Source};
 use crate::model::Role;
+use crate::promise::{Connection, DatabaseTable};
 use crate::publish::{
     Access, ForecastRelease, ForecastReport, Input, MOST_COMPARED, NextRelease, POLICY_FILE, Project, ProjectError,
     Ways, is_project,
 };
-use crate::use_cases::{Progress, ProjectFolder, UseCaseError};
+use crate::use_cases::{DatabaseError, Progress, ProjectFolder, UseCaseError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fs;
@@ -32,7 +33,9 @@ pub struct Drafting {
     pub draft: Draft,
     policy: PathBuf,
     series: String,
-    data: PathBuf,
+    source: Source,
+    /// The section that names the table in a database.
+    section: String,
 }
 
 /// The answer of init.
@@ -84,7 +87,11 @@ impl DraftRequest {
             );
             return Err(UseCaseError::Exists(message));
         }
-        let source = Source::open(&self.data)?;
+        let name = self.data.to_string_lossy();
+        let (source, section) = match Connection::is_url(&name) {
+            true => from_database(&self.project, &name)?,
+            false => (Source::open(&self.data)?, String::new()),
+        };
         progress(1, "looking at every row");
         let mut draft = ingest::draft(&source)?;
         if let Some(promise) = &self.promise
@@ -92,8 +99,11 @@ impl DraftRequest {
         {
             return Err(UseCaseError::usage("there is no such promise; tacenda promises lists them"));
         }
-        let series = self.name.unwrap_or_else(|| series_name(&self.data));
-        Ok(Drafting { draft, policy, series, data: self.data })
+        // A schema is no part of the name.
+        let table = section.is_empty().then_some(self.data.as_path());
+        let table = table.unwrap_or_else(|| Path::new(source.name().rsplit('.').next().unwrap_or_default()));
+        let series = self.name.unwrap_or_else(|| series_name(table));
+        Ok(Drafting { draft, policy, series, source, section })
     }
 }
 
@@ -110,7 +120,7 @@ impl Drafting {
         for (name, text) in &hierarchies {
             write(&folder.join(name), text)?;
         }
-        write(&self.policy, &self.draft.to_toml(&self.series))?;
+        write(&self.policy, &(self.draft.to_toml(&self.series) + &self.section))?;
         let column = |column: &ingest::DraftColumn| InitColumn {
             name: column.name.clone(),
             role: column.role.word().to_string(),
@@ -122,10 +132,10 @@ impl Drafting {
             open: column.open,
         };
         // A draft is a proposal. `check` reports what is wrong with it or with the table.
-        let (ways, forecast) = tried(&self.policy, self.data, progress).unwrap_or_default();
+        let (ways, forecast) = tried(&self.policy, self.source, progress).unwrap_or_default();
         if let Some(forecast) = &forecast {
             raise_limits(&mut self.draft, forecast);
-            write(&self.policy, &self.draft.to_toml(&self.series))?;
+            write(&self.policy, &(self.draft.to_toml(&self.series) + &self.section))?;
         }
         let lacking = self.draft.lacking().into_iter().map(String::from).chain(self.draft.too_uneven());
         Ok(InitReport {
@@ -136,6 +146,15 @@ impl Drafting {
             policy: self.policy,
         })
     }
+}
+
+/// The table in a database that a URL names, and the section that names it in the policy file.
+fn from_database(project: &ProjectFolder, url: &str) -> Result<(Source, String), UseCaseError> {
+    let table = DatabaseTable::of_url(url).map_err(DatabaseError::from)?;
+    let source = project.database()?.fetch(&table, &|_| true)?;
+    let text = |text: &str| toml::Value::String(text.into()).to_string();
+    let (name, connection) = (text(&table.name()), text(&table.connection.to_string()));
+    Ok((source, format!("\n# Where the table comes from, where no file is named.\n[source]\npostgres = {connection}\ntable = {name}\n")))
 }
 
 /// Raises the drafted limits to one and a half times what the next releases are expected to need.
@@ -150,10 +169,10 @@ fn raise_limits(draft: &mut Draft, forecast: &ForecastReport) {
 
 /// The ways to keep the promise of a policy file, tried on a table, and what the next releases will need. Nothing is
 /// written.
-fn tried(policy: &Path, data: PathBuf, progress: Progress<'_>) -> Result<(Ways, Option<ForecastReport>), ProjectError> {
+fn tried(policy: &Path, source: Source, progress: Progress<'_>) -> Result<(Ways, Option<ForecastReport>), ProjectError> {
     let step = |what: &str| progress(Project::MATERIAL_STEPS + Project::REHEARSE_STEPS + 1, what);
     let project = Project::open(policy.parent().unwrap_or(Path::new(".")), Some(policy), Access::Look)?;
-    let input = Input { table: Given::Path(data), delta: false, show_values: false, memory: None, threads: 0 };
+    let input = Input { table: Given::Frame(source), delta: false, show_values: false, memory: None, threads: 0 };
     let material = project.material(input, &step)?;
     let rehearsal = project.rehearse(&material, NextRelease::default(), &step)?;
     step("comparing choices");

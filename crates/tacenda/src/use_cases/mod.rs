@@ -7,6 +7,7 @@
 //! A use case that needs a person's consent has two halves: the first returns what would be done, the second does it.
 
 mod error;
+mod database;
 mod request;
 mod subject;
 mod audit;
@@ -15,6 +16,7 @@ mod draft;
 mod adopt;
 mod summary;
 mod check;
+mod deliver;
 mod release;
 mod plan;
 mod releases;
@@ -35,6 +37,8 @@ pub use approve::{ApproveReport, Approving};
 pub use audit::{Audit, AuditAnswer, AuditRequest, FailOn, budget};
 pub use backup::{BackupReport, backup, restore};
 pub use check::{CheckReport, WhatIf, check};
+pub use database::{Database, DatabaseError, Delivered, Withdrawal};
+pub use deliver::{DeliverReport, DeliveryOutcome, DeliveryReport, WantedDeliveries, deliver};
 pub use demo::{Attack, DemoReport, DemoRequest, DemoStory, NAIVE, demo};
 pub use diff::{DiffReport, DiffSide, DiffValue, diff};
 pub use draft::{DraftRequest, Drafting, InitColumn, InitReport};
