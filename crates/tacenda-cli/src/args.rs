@@ -9,8 +9,8 @@ use tacenda::ingest::Given;
 use tacenda::keys::KeyFolder;
 use tacenda::ledger::Anchors;
 use tacenda::model::Language;
-use tacenda_postgres::Postgres;
 use tacenda::use_cases::{FailOn, FileOptions, Order, ProjectFolder, Said, SubjectRequest};
+use tacenda_postgres::Postgres;
 
 /// Publish a changing table of people again and again, so that all releases together keep one promise.
 #[derive(Debug, Parser)]
@@ -125,7 +125,15 @@ impl Common {
     pub fn folder(&self) -> ProjectFolder {
         let (root, policy) = (self.project.clone(), self.policy.clone());
         let (anchors, anchor_from) = (self.anchors(), self.anchor_from.clone());
-        ProjectFolder { root, policy, anchors, anchor_from, keys: self.keys(), accept_rollback: None, database: Some(Arc::new(Postgres)) }
+        ProjectFolder {
+            root,
+            policy,
+            anchors,
+            anchor_from,
+            keys: self.keys(),
+            accept_rollback: None,
+            database: Some(Arc::new(Postgres)),
+        }
     }
 
     /// Where it is remembered how far a series went.

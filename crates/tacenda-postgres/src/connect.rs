@@ -21,9 +21,15 @@ pub fn connect(connection: &Connection) -> Result<Client, DatabaseError> {
         Host::Socket(folder) => config.host_path(folder),
         Host::Name(name) => config.host(name),
     };
-    settings.hostaddr.into_iter().for_each(|address| drop(config.hostaddr(address)));
-    settings.options.iter().for_each(|options| drop(config.options(options)));
-    settings.password.iter().for_each(|password| drop(config.password(password)));
+    if let Some(address) = settings.hostaddr {
+        config.hostaddr(address);
+    }
+    if let Some(options) = &settings.options {
+        config.options(options);
+    }
+    if let Some(password) = &settings.password {
+        config.password(password);
+    }
     config.port(settings.port).dbname(&settings.database).user(&settings.user);
     config.application_name(&settings.application).connect_timeout(settings.timeout);
     config.keepalives_idle(SILENCE).keepalives_interval(SILENCE).tcp_user_timeout(SILENCE * 4);
@@ -78,7 +84,7 @@ fn inner<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'stati
 /// An error and its causes, each once.
 fn texts(error: &postgres::Error) -> String {
     let mut text = error.to_string();
-    for cause in std::iter::successors(error.source(), |cause| cause.source()) {
+    for cause in std::iter::successors(error.source(), |cause| (*cause).source()) {
         let cause = cause.to_string();
         if !text.contains(&cause) {
             text = format!("{text}: {cause}");

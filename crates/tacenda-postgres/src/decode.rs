@@ -352,11 +352,16 @@ fn numeric(cell: &[u8], out: &mut String) -> Option<bool> {
         at.map_or(0, |at| u16::from_be_bytes([digits[2 * at], digits[2 * at + 1]]))
     };
     let _ = write!(out, "{}", if weight < 0 { 0 } else { group(0) });
-    (1..=weight).for_each(|place| drop(write!(out, "{:04}", group(place))));
+    let print = |places: std::ops::RangeInclusive<i32>, out: &mut String| {
+        for place in places {
+            let _ = write!(out, "{:04}", group(place));
+        }
+    };
+    print(1..=weight, out);
     if scale > 0 {
         out.push('.');
         let end = out.len() + scale;
-        (weight + 1..).take(scale.div_ceil(4)).for_each(|place| drop(write!(out, "{:04}", group(place))));
+        print(weight + 1..=weight + scale.div_ceil(4) as i32, out);
         out.truncate(end);
     }
     Some(true)

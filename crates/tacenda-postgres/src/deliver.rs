@@ -201,7 +201,8 @@ impl<'c> Shelf<'c> {
         received: &ReceivedRelease,
     ) -> Result<(), DatabaseError> {
         let place = self.place(name);
-        let list: Vec<String> = columns.iter().map(|column| format!("{} {}", quoted(&column.name), column.kind)).collect();
+        let list: Vec<String> =
+            columns.iter().map(|column| format!("{} {}", quoted(&column.name), column.kind)).collect();
         self.run(&format!("create table {place} ({})", list.join(", ")))?;
         let release = &received.release;
         let comment = format!(

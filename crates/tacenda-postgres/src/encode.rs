@@ -78,8 +78,12 @@ pub fn columns(received: &ReceivedRelease) -> Vec<TableColumn> {
                     add(&companion(name, schema), "bool not null", comment, Content::MaybeMissing(index));
                 }
             }
-            Role::Sensitive => add(name, "text", "Sensitive: as it is, hidden among others of its group.", Content::Sensitive(index)),
-            Role::Public => add(name, "text", "Public: as it is, dealt out anew within each group.", Content::Public(index)),
+            Role::Sensitive => {
+                add(name, "text", "Sensitive: as it is, hidden among others of its group.", Content::Sensitive(index))
+            }
+            Role::Public => {
+                add(name, "text", "Public: as it is, dealt out anew within each group.", Content::Public(index))
+            }
             Role::Identifier | Role::Drop => {}
         }
     }

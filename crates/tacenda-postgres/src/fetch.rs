@@ -54,10 +54,8 @@ pub fn fetch(table: &DatabaseTable, wanted: &dyn Fn(&str) -> bool) -> Result<Sou
 
 /// The server's version, and the time zone of the session.
 fn about(client: &mut Client) -> Result<(String, String), DatabaseError> {
-    let row = client.query_one(
-        "select pg_catalog.current_setting('server_version'), pg_catalog.current_setting('TimeZone')",
-        &[],
-    );
+    let row = client
+        .query_one("select pg_catalog.current_setting('server_version'), pg_catalog.current_setting('TimeZone')", &[]);
     let row = row.map_err(failed)?;
     let version: String = row.get(0);
     Ok((version.split(' ').next().unwrap_or_default().into(), row.get(1)))
@@ -86,7 +84,8 @@ fn columns(
     wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<ReadColumn>, DatabaseError> {
     let statement = moment.prepare(&format!("select * from {from}")).map_err(|error| refused(table, &error))?;
-    let query = |what: String, way_out: &str| DatabaseError::Query { name: table.name(), what, way_out: way_out.into() };
+    let query =
+        |what: String, way_out: &str| DatabaseError::Query { name: table.name(), what, way_out: way_out.into() };
     if !statement.params().is_empty() {
         return Err(query("it has parameters such as $1".into(), "write the values themselves"));
     }

@@ -168,13 +168,7 @@ impl<'a> Words<'a> {
     }
 
     /// The password: of the service, of the environment, or of the file of passwords.
-    fn password(
-        &self,
-        host: &Host,
-        port: u16,
-        database: &str,
-        user: &str,
-    ) -> Result<Option<String>, DatabaseError> {
+    fn password(&self, host: &Host, port: u16, database: &str, user: &str) -> Result<Option<String>, DatabaseError> {
         let service = self.service.iter().find(|(name, _)| name == "password").map(|(_, value)| value.clone());
         if let Some(password) = service.or_else(|| (self.environment)("PGPASSWORD")) {
             return Ok(Some(password));
@@ -236,7 +230,8 @@ fn read_service(name: &str, environment: Environment<'_>) -> Result<Vec<(String,
 /// The words in the section `[name]` of a service file.
 fn find_service(text: &str, name: &str) -> Option<Vec<(String, String)>> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let mut inside = lines.skip_while(|line| line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) != Some(name));
+    let mut inside =
+        lines.skip_while(|line| line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) != Some(name));
     inside.next()?;
     let words = inside.take_while(|line| !line.starts_with('[')).filter_map(|line| line.split_once('='));
     Some(words.map(|(word, value)| (word.trim().into(), value.trim().into())).collect())
@@ -335,7 +330,8 @@ mod tests {
     fn words_come_before_the_service_and_the_service_before_the_environment() {
         let services = "# ours\n[other]\nport=1\n[ward]\nport = 5434\nuser=reader\n\n[next]\nport=2\n";
         let house = House::new(&[(".pg_service.conf", 0o644, services)]);
-        let environment = [("PGPORT", "7777"), ("PGUSER", "nobody"), ("PGDATABASE", "hospital"), ("PGHOST", "127.0.0.1")];
+        let environment =
+            [("PGPORT", "7777"), ("PGUSER", "nobody"), ("PGDATABASE", "hospital"), ("PGHOST", "127.0.0.1")];
         let found = house.settings("service=ward port=5433", &environment).unwrap();
         assert_eq!((found.port, &*found.user, &*found.database), (5433, "reader", "hospital"));
         let found = house.settings("", &[("PGSERVICE", "ward"), ("PGHOST", "127.0.0.1")]).unwrap();

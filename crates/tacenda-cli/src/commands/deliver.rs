@@ -29,7 +29,9 @@ pub fn text(deliveries: &[DeliveryReport]) -> String {
         let (release, to) = (one.release, &one.to);
         match one.outcome {
             DeliveryOutcome::Delivered => format!("Release {release} is delivered to {to}.\n"),
-            DeliveryOutcome::Already => format!("Release {release} was delivered to {to} before. Nothing was done there.\n"),
+            DeliveryOutcome::Already => {
+                format!("Release {release} was delivered to {to} before. Nothing was done there.\n")
+            }
             DeliveryOutcome::Withdrawn => format!("Release {release} is marked as withdrawn in {to}.\n"),
             DeliveryOutcome::Failed => String::new(),
         }

@@ -7,9 +7,9 @@ use schemars::schema_for;
 use serde_json::json;
 use tacenda::report::Report;
 use tacenda::use_cases::{
-    AdoptReport, ApproveReport, BackupReport, CheckReport, CountReport, DeliverReport, DemoReport, DiffReport, EraseReport,
-    ExplainReport, InitReport, KeyReport, LogReport, NewReport, Plan, PlanReport, PublishReport, ReceiptReport,
-    RetractReport, ShowReport, VaultReport, VerifyReport,
+    AdoptReport, ApproveReport, BackupReport, CheckReport, CountReport, DeliverReport, DemoReport, DiffReport,
+    EraseReport, ExplainReport, InitReport, KeyReport, LogReport, NewReport, Plan, PlanReport, PublishReport,
+    ReceiptReport, RetractReport, ShowReport, VaultReport, VerifyReport,
 };
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {

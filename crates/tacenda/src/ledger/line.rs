@@ -410,7 +410,7 @@ impl What {
                 publication.files.keys().chain(publication.vault.keys()).all(is_plain)
             }
             What::Erase(erasure) => erasure.vault.keys().all(is_plain),
-            What::Erratum { .. } | What::Rollback { .. } | What::Retract { .. } => true,
+            What::Erratum { .. } | What::Rollback { .. } | What::Retract { .. } | What::Deliver(_) => true,
         }
     }
 }

@@ -321,7 +321,10 @@ mod tests {
             (r"user='O\'Neill' dbname='a b' options=a\ b", "dbname=a b;options=a b;user=O'Neill;"),
             ("dbname='' host=x", "dbname=;host=x;"),
             ("", ""),
-            ("postgresql://ann@db:5433/ward?sslmode=verify-full", "dbname=ward;host=db;port=5433;sslmode=verify-full;user=ann;"),
+            (
+                "postgresql://ann@db:5433/ward?sslmode=verify-full",
+                "dbname=ward;host=db;port=5433;sslmode=verify-full;user=ann;",
+            ),
             ("postgres:///ward?host=%2Frun%2Fpg", "dbname=ward;host=/run/pg;"),
             ("postgresql://[::1]:5433/ward", "dbname=ward;host=::1;port=5433;"),
             ("host=a,b", "the connection cannot be read: it has several hosts; name one"),

@@ -202,8 +202,6 @@ fn record(store: &mut Store, target: &DeliveryTarget, release: u32, withdrawn: b
     let files = publication.map(|publication| &publication.files).expect("it is a release of this ledger");
     let manifest_sha256 = files.get(folder::MANIFEST).map_or(String::new(), |file| file.sha256.clone());
     let delivery = Delivery { to: target.name.clone(), release, manifest_sha256, withdrawn };
-    match store.deliveries().any(|one| *one == delivery) {
-        true => Ok(()),
-        false => store.delivered(&now(), delivery),
-    }
+    let is_known = store.deliveries().any(|one| *one == delivery);
+    if is_known { Ok(()) } else { store.delivered(&now(), delivery) }
 }

@@ -154,7 +154,12 @@ fn from_database(project: &ProjectFolder, url: &str) -> Result<(Source, String),
     let source = project.database()?.fetch(&table, &|_| true)?;
     let text = |text: &str| toml::Value::String(text.into()).to_string();
     let (name, connection) = (text(&table.name()), text(&table.connection.to_string()));
-    Ok((source, format!("\n# Where the table comes from, where no file is named.\n[source]\npostgres = {connection}\ntable = {name}\n")))
+    Ok((
+        source,
+        format!(
+            "\n# Where the table comes from, where no file is named.\n[source]\npostgres = {connection}\ntable = {name}\n"
+        ),
+    ))
 }
 
 /// Raises the drafted limits to one and a half times what the next releases are expected to need.
@@ -169,7 +174,11 @@ fn raise_limits(draft: &mut Draft, forecast: &ForecastReport) {
 
 /// The ways to keep the promise of a policy file, tried on a table, and what the next releases will need. Nothing is
 /// written.
-fn tried(policy: &Path, source: Source, progress: Progress<'_>) -> Result<(Ways, Option<ForecastReport>), ProjectError> {
+fn tried(
+    policy: &Path,
+    source: Source,
+    progress: Progress<'_>,
+) -> Result<(Ways, Option<ForecastReport>), ProjectError> {
     let step = |what: &str| progress(Project::MATERIAL_STEPS + Project::REHEARSE_STEPS + 1, what);
     let project = Project::open(policy.parent().unwrap_or(Path::new(".")), Some(policy), Access::Look)?;
     let input = Input { table: Given::Frame(source), delta: false, show_values: false, memory: None, threads: 0 };

@@ -111,7 +111,7 @@ pub fn plan(
     let delta = input.delta;
     let step = |what: &str| progress(REHEARSED + 2, what);
     let mut rehearsed = rehearsed(project, input, &request, &step)?;
-    let Rehearsed { project, material, rehearsal } = &mut rehearsed;
+    let Rehearsed { project, material, rehearsal, .. } = &mut rehearsed;
     rehearsal.measure_queries(project.policy(), material);
     let comparison = rehearsal.compared(project.policy(), material);
     step("comparing choices");

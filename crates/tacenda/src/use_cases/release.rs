@@ -202,13 +202,13 @@ impl ReleaseRequest {
         let view = found.view.as_ref().map(|view| view.name.as_str());
         match table {
             TableOf::Database(_) if view == self.view.as_deref() => Ok(Some(found.number)),
-            TableOf::Database(_) => {
-                Err(ProjectError::LabelUsed { label: label.clone(), number: found.number }.into())
-            }
+            TableOf::Database(_) => Err(ProjectError::LabelUsed { label: label.clone(), number: found.number }.into()),
             TableOf::Given(Given::Path(path)) if self.delta => {
                 Ok(project.changed_by(label, &Source::open(path)?.look()?.digest)?)
             }
-            TableOf::Given(Given::Frame(source)) if self.delta => Ok(project.changed_by(label, &source.look()?.digest)?),
+            TableOf::Given(Given::Frame(source)) if self.delta => {
+                Ok(project.changed_by(label, &source.look()?.digest)?)
+            }
             TableOf::Given(_) => Ok(None),
         }
     }

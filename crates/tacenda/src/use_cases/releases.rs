@@ -3,7 +3,9 @@
 use crate::audit::Fault;
 use crate::folder::ReceivedRelease;
 use crate::keys::{KeyError, KeyFolder, PublicKey, Trust};
-use crate::ledger::{Amendment, Anchors, Delivery, Erasure, Event, LedgerError, PublishedTo, RealDisk, Store, What, unsealed};
+use crate::ledger::{
+    Amendment, Anchors, Delivery, Erasure, Event, LedgerError, PublishedTo, RealDisk, Store, What, unsealed,
+};
 use crate::measure::Loss;
 use crate::model::{ChainBreak, ChainFault, ChainLink, chain_breaks, counted};
 use crate::publish::{SIGNATURE, check_signed};
