@@ -34,7 +34,7 @@ grant = ["researcher"]
 id = {{ role = "identifier" }}
 age = {{ role = "quasi", type = "integer", domain = [0, 120] }}
 weight = {{ role = "quasi", type = "real", domain = [0, 200], precision = 0.1 }}
-admitted = {{ role = "quasi", type = "date", domain = ["2020-01-01", "2030-01-01"], missing = "error" }}
+admitted = {{ role = "quasi", type = "date", domain = [2020-01-01, 2030-01-01], missing = "error" }}
 sex = {{ role = "quasi", type = "category", values = ["F", "M"], missing = "error" }}
 illness = {{ role = "sensitive", type = "category" }}
 note = {{ role = "drop" }}
@@ -232,6 +232,8 @@ def main() -> None:
         try:
             server.sql(ROWS.format(first=1, last=300))
             for test in [one_digest, settings, certificates, types, the_whole_way, broken_in_the_middle, two_at_once, refusals]:
+                if len(sys.argv) > 2 and test.__name__ not in sys.argv[2:]:
+                    continue
                 if test is not one_digest:
                     server.sql("drop schema open_data cascade; create schema open_data authorization open_rw")
                 test(root / test.__name__, server)
@@ -290,7 +292,7 @@ def one_digest(root: pathlib.Path, server: Server) -> None:
     server.sql(f"create view hospital.public_stays as select {columns} from hospital.stays; grant select on hospital.public_stays to ward_ro")
     house.run(0, "init", url, "--yes")
     drafted = (house.project / "tacenda.toml").read_text()
-    assert 'table = "hospital.public_stays"' in drafted and 'name = "public-stays"' in drafted, drafted
+    assert 'table = "hospital.public_stays"' in drafted and '"public-stays"' in drafted, drafted
 
 
 def settings(root: pathlib.Path, server: Server) -> None:
@@ -318,7 +320,8 @@ def settings(root: pathlib.Path, server: Server) -> None:
     house.run(7, "check", url.replace(str(server.port), "1"), says=("C701",))
     house.run(2, "check", "postgresql:///hospital", says=("C201", "?table="))
     house.run(2, "check", url.replace("stays", "gone"), says=("C205", "42P01"))
-    house.run(2, "check", url.replace("hospital.stays", "pg_catalog.pg_authid"), says=("C205", "42501"))
+    server.sql("create table hospital.locked (id text)")
+    house.run(2, "check", url.replace("stays", "locked"), says=("C205", "42501"))
     # Only the columns that are not dropped may be read by this user, so nothing else was asked for.
     assert server.sql("select has_column_privilege('ward_ro', 'hospital.stays', 'note', 'select')") == "f"
 
@@ -353,7 +356,7 @@ def types(root: pathlib.Path, server: Server) -> None:
     policy = POLICY.format(rows='query = "odd.sql"').split("[columns]")[0] + """[columns]
 id = { role = "identifier" }
 age = { role = "quasi", type = "integer", domain = [0, 120] }
-admitted = { role = "quasi", type = "date", domain = ["2020-01-01", "2030-01-01"] }
+admitted = { role = "quasi", type = "date", domain = [2020-01-01, 2030-01-01] }
 smokes = { role = "quasi", type = "category", values = ["true", "false"] }
 height = { role = "quasi", type = "real", domain = [0, 200], precision = 0.1 }
 dose = { role = "quasi", type = "real", domain = [0, 200], precision = 0.1 }

@@ -142,7 +142,7 @@ fn unsupported(column: &str, kind: &Type, table: &DatabaseTable) -> DatabaseErro
     let way_out = match table.rows {
         DatabaseRows::Query { .. } => format!("write {cast} as {name} in the query, or role = \"drop\" at the column"),
         DatabaseRows::Table { .. } => {
-            format!("use query = with {cast} as {name} in place of table =, or role = \"drop\" at the column")
+            format!("write a query with {cast} as {name} in place of the table, or role = \"drop\" at the column")
         }
     };
     DatabaseError::UnsupportedType { column: column.into(), kind: kind.name().into(), why, way_out }
