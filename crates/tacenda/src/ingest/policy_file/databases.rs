@@ -158,3 +158,86 @@ fn refused(name: &str) -> Option<&'static str> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::policy_file::{Loaded, PolicyFileError, parse_policy};
+    use crate::promise::DatabaseRows;
+    use std::path::Path;
+
+    const REST: &str = "[series]\nname = 'ward'\n[columns]\nid = { role = 'identifier' }\nage = { role = 'quasi', type = \
+                        'integer', domain = [0, 120] }\nill = { role = 'sensitive' }\n[promise]\nmodel = 'm-invariance'\nm = 2\n";
+
+    fn read(sections: &str) -> Result<Loaded, PolicyFileError> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("q.sql"), "select 1; -- one\n ;\n").unwrap();
+        parse_policy(&format!("policy = 1\n{REST}{sections}"), &folder.path().join("tacenda.toml"))
+    }
+
+    fn codes(sections: &str) -> Vec<&'static str> {
+        read(sections).map_or_else(|error| error.faults.iter().map(|fault| fault.kind.code()).collect(), |_| Vec::new())
+    }
+
+    #[test]
+    fn databases_are_named_and_queries_are_read() {
+        let policy = "[source]\npostgres = 'service=a'\nquery = 'q.sql'\n[deliver.open]\npostgres = 'host=b'\nschema = 's'\n\
+                      grant = ['r']\n[deliver.more]\npostgres = 'host=c'\nschema = 't'\n";
+        let databases = read(policy).unwrap().databases;
+        let source = databases.source.unwrap();
+        assert!(matches!(&source.rows, DatabaseRows::Query { sql, .. } if sql == "select 1; -- one"), "{source:?}");
+        let names: Vec<&str> = databases.deliver.iter().map(|target| target.name.as_str()).collect();
+        assert_eq!((names, &databases.deliver[0].grant[..]), (vec!["open", "more"], &["r".to_string()][..]));
+        // Another query is another policy.
+        let table = read("[source]\npostgres = 'service=a'\ntable = 'a.b'\n").unwrap();
+        assert_ne!(table.digest, read(policy).unwrap().digest);
+    }
+
+    #[test]
+    fn what_no_database_could_take_is_refused_at_its_place() {
+        let deliver = |more: &str| format!("[deliver.open]\npostgres = 'host=b'\n{more}\n");
+        for (sections, expected) in [
+            ("[source]\npostgres = 'service=a'\n".to_string(), vec!["P245"]),
+            ("[source]\npostgres = 'service=a'\ntable = 'a'\nquery = 'q.sql'\n".into(), vec!["P245"]),
+            ("[source]\npostgres = 'service=a'\ntable = 'a.b.c'\n".into(), vec!["P245"]),
+            ("[source]\npostgres = 'service=a'\nquery = 'gone.sql'\n".into(), vec!["P245"]),
+            ("[source]\npostgres = 'service=a'\nquery = '../q.sql'\n".into(), vec!["P240"]),
+            ("[source]\ntable = 'a'\n".into(), vec!["P204"]),
+            ("[source]\npostgres = 'service=a'\ntable = 'a'\nhost = 'b'\n".into(), vec!["P202"]),
+            ("[source]\npostgres = 'sslcrl=a'\ntable = 'a'\n".into(), vec!["P243"]),
+            (deliver(""), vec!["P204"]),
+            (deliver("schema = ''"), vec!["P246"]),
+            (deliver(&format!("schema = '{}'", "s".repeat(64))), vec!["P246"]),
+            (deliver("schema = 's'\ngrant = ['r', 'r']"), vec!["P218"]),
+            (deliver("schema = 's'").replace("[deliver.open]", "[deliver.'a b']"), vec!["P246"]),
+            ("deliver = 1\n".into(), vec!["P203"]),
+        ] {
+            assert_eq!(codes(&sections), expected, "{sections}");
+        }
+        let long = format!(
+            "policy = 1\n{}{}",
+            REST.replace("'ward'", &format!("'{}'", "w".repeat(60))),
+            deliver("schema = 's'")
+        );
+        assert_eq!(parse_policy(&long, Path::new("tacenda.toml")).unwrap_err().code(), "P246");
+        let taken = format!("policy = 1\n{}{}", REST.replace("\nill =", "\nctid ="), deliver("schema = 's'"));
+        assert_eq!(parse_policy(&taken, Path::new("tacenda.toml")).unwrap_err().code(), "P246");
+    }
+
+    #[test]
+    fn a_line_that_may_hold_a_password_is_not_shown() {
+        for connection in ["password=Geheim1", "host=a Geheim1", "postgresql://u:Geheim1@h/d"] {
+            for section in [
+                format!("[source]\npostgres = '{connection}'\ntable = 'a'\n"),
+                format!("source = {{ postgres = '{connection}', table = 'a', oops = 1 }}\n"),
+            ] {
+                let inline = section.starts_with("source");
+                let text = match inline {
+                    true => format!("policy = 1\n{section}{REST}"),
+                    false => format!("policy = 1\n{REST}{section}"),
+                };
+                let error = parse_policy(&text, Path::new("tacenda.toml")).unwrap_err();
+                assert!(!error.to_string().contains("Geheim1") && error.text.is_empty(), "{section}: {error}");
+            }
+        }
+    }
+}
