@@ -11,6 +11,7 @@ use tacenda::keys::KeyFolder;
 use tacenda::ledger::Anchors;
 use tacenda::model::Language;
 use tacenda::use_cases::{FailOn, FileOptions, Order, ProjectFolder, Said, SubjectRequest};
+use tacenda_postgres::Postgres;
 
 /// Publish a changing table of people again and again, so that all releases together keep one promise.
 #[derive(Debug, Parser)]
@@ -31,7 +32,8 @@ Exit codes:
   4  the promise cannot be met with these data
   5  files of the project or of a release are damaged
   6  a person must decide, or an audit could not answer everything
-  7  the disk or the system failed
+  7  the disk, a database or the system failed; nothing was published
+  8  published, but not delivered to every database
  70  a bug of Tacenda
 
 Start with `tacenda demo`, or with your own table: `tacenda init table.csv`.";
@@ -124,7 +126,15 @@ impl Common {
     pub fn folder(&self) -> ProjectFolder {
         let (root, policy) = (self.project.clone(), self.policy.clone());
         let (anchors, anchor_from) = (self.anchors(), self.anchor_from.clone());
-        ProjectFolder { root, policy, anchors, anchor_from, keys: self.keys(), accept_rollback: None }
+        ProjectFolder {
+            root,
+            policy,
+            anchors,
+            anchor_from,
+            keys: self.keys(),
+            accept_rollback: None,
+            database: Some(Arc::new(Postgres)),
+        }
     }
 
     /// Where it is remembered how far a series went.
@@ -182,6 +192,8 @@ pub enum Command {
     Plan(PlanArgs),
     /// Make the next release
     Publish(PublishArgs),
+    /// Deliver published releases to the databases of the policy file: what is not there yet
+    Deliver(DeliverArgs),
     /// Adopt releases made elsewhere, so that the next release is judged together with them
     Adopt(AdoptArgs),
     /// The series so far
@@ -235,7 +247,8 @@ pub enum Command {
 /// A table to read.
 #[derive(Args, Clone, Debug)]
 pub struct DataArgs {
-    /// The table: CSV, TSV, Parquet or Excel (FILE.xlsx#SHEET), text plain or compressed; `-` for standard input
+    /// The table: CSV, TSV, Parquet or Excel (FILE.xlsx#SHEET), text plain or compressed; `-` for standard input; a table of a
+    /// database (postgresql://HOST/DATABASE?table=SCHEMA.NAME). If left out, the [source] of the policy file
     #[arg(value_name = "DATA")]
     pub path: Option<PathBuf>,
     /// DATA holds changes: rows with a column `op` (insert, update, delete)
@@ -267,7 +280,7 @@ pub struct DemoArgs {
 
 #[derive(Args, Debug)]
 pub struct InitArgs {
-    /// The table to look at
+    /// The table to look at: a file, or postgresql://HOST/DATABASE?table=SCHEMA.NAME
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
     /// The series' name
@@ -324,6 +337,16 @@ pub struct PublishArgs {
     /// Write a backup of the project to FILE first, not where the policy file says; if that fails, nothing is published
     #[arg(long, value_name = "FILE")]
     pub backup: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct DeliverArgs {
+    /// The place, by its name in the policy file; all places if left out
+    #[arg(value_name = "NAME")]
+    pub to: Option<String>,
+    /// The release, by its number or label. The database is asked even if the ledger has the delivery
+    #[arg(long, value_name = "RELEASE")]
+    pub release: Option<String>,
 }
 
 #[derive(Args, Debug)]

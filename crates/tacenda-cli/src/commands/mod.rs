@@ -5,6 +5,7 @@ mod init;
 mod check;
 mod plan;
 mod publish;
+mod deliver;
 mod adopt;
 mod log;
 mod show;
@@ -57,6 +58,7 @@ fn dispatch(cli: &Cli, screen: &Screen) -> Result<u8, Failure> {
         Command::Check(args) => check::run(args, &cli.common, screen),
         Command::Plan(args) => plan::run(args, &cli.common, screen),
         Command::Publish(args) => publish::run(args, &cli.common, screen),
+        Command::Deliver(args) => deliver::run(args, &cli.common, screen),
         Command::Adopt(args) => adopt::run(args, &cli.common, screen),
         Command::Log => log::run(&cli.common, screen),
         Command::Show(args) => show::run(args, &cli.common, screen),

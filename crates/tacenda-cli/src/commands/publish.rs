@@ -1,7 +1,7 @@
 //! Make the next release: rehearse it, ask once, commit it.
 
 use crate::args::{Common, PublishArgs};
-use crate::commands::shared;
+use crate::commands::{deliver, shared};
 use crate::failure::Failure;
 use crate::screen::{Screen, telling};
 use std::path::PathBuf;
@@ -25,8 +25,8 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
                 report.label,
                 report.folder.display()
             );
-            screen.result(&said, &report)?;
-            return Ok(0);
+            screen.result(&(said + &deliver::text(&report.deliveries)), &report)?;
+            return deliver::ended(&report.deliveries, &published(&report));
         }
     };
     let summary = rehearsed.summary();
@@ -46,9 +46,13 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
     let text = shared::summary_text(&summary, &format!("{headline}: published"));
     let text = match common.quiet {
         true => format!("{}\n", report.folder.display()),
-        false => {
-            format!("{text}\n{}{}The release is in {}\n", signatures(&report), kept(&report), report.folder.display())
-        }
+        false => format!(
+            "{text}\n{}{}The release is in {}\n{}",
+            signatures(&report),
+            kept(&report),
+            report.folder.display(),
+            deliver::text(&report.deliveries)
+        ),
     };
     if let Err(failure) = screen.result(&text, &report) {
         // The release is out: whatever happened to the report, this was not a failure to publish.
@@ -56,7 +60,12 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
         screen
             .note(&format!("release {release} is published, but the report could not be written: {}", failure.message));
     }
-    Ok(0)
+    deliver::ended(&report.deliveries, &published(&report))
+}
+
+/// What is done, whatever databases said.
+fn published(report: &PublishReport) -> String {
+    format!("release {}, label {}, is published", report.release, report.label)
 }
 
 /// Where the backup is; nothing where none was asked for.

@@ -1,7 +1,7 @@
 //! Declare a release withdrawn.
 
 use crate::args::{Common, RetractArgs};
-use crate::commands::shared;
+use crate::commands::{deliver, shared};
 use crate::failure::Failure;
 use crate::screen::Screen;
 use tacenda::use_cases;
@@ -18,6 +18,6 @@ pub fn run(args: &RetractArgs, common: &Common, screen: &Screen) -> Result<u8, F
              Later releases are still judged together with it.\n"
         ),
     };
-    screen.result(&text, &report)?;
-    Ok(0)
+    screen.result(&(text + &deliver::text(&report.deliveries)), &report)?;
+    deliver::ended(&report.deliveries, &format!("release {release}, label {label}, is withdrawn in the ledger"))
 }

@@ -8,9 +8,9 @@ use schemars::schema_for;
 use serde_json::json;
 use tacenda::report::Report;
 use tacenda::use_cases::{
-    AdoptReport, ApproveReport, BackupReport, CheckReport, CountReport, DemoReport, DiffReport, EraseReport,
-    ExplainReport, InitReport, KeyReport, LogReport, NewReport, Plan, PlanReport, PublishReport, ReceiptReport,
-    RetractReport, ShowReport, SituationReport, VaultReport, VerifyReport,
+    AdoptReport, ApproveReport, BackupReport, CheckReport, CountReport, DeliverReport, DemoReport, DiffReport,
+    EraseReport, ExplainReport, InitReport, KeyReport, LogReport, NewReport, Plan, PlanReport, PublishReport,
+    ReceiptReport, RetractReport, ShowReport, SituationReport, VaultReport, VerifyReport,
 };
 
 pub fn run(screen: &Screen) -> Result<u8, Failure> {
@@ -21,6 +21,7 @@ pub fn run(screen: &Screen) -> Result<u8, Failure> {
         "backup": schema_for!(BackupReport),
         "check": schema_for!(CheckReport),
         "count": schema_for!(CountReport),
+        "deliver": schema_for!(DeliverReport),
         "demo": schema_for!(DemoReport),
         "demo-list": schema_for!(DemoList),
         "demo-small": schema_for!(SituationReport),

@@ -153,6 +153,14 @@ impl Source {
         Source { name: name.into(), extension: String::new(), body, looked: OnceLock::new(), most_rows: None }
     }
 
+    /// The same, with another note on what it is; only for a table in memory.
+    pub fn noting(mut self, note: String) -> Source {
+        if let Body::Frame(frame) = &mut self.body {
+            frame.note = note;
+        }
+        self
+    }
+
     /// The same, refused if it has more than this many rows. That is checked before rows are read.
     pub fn at_most(self, rows: Option<u64>) -> Source {
         Source { most_rows: rows, ..self }

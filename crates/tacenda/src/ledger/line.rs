@@ -101,6 +101,22 @@ pub enum What {
         /// What is to be shown of it.
         details: Value,
     },
+    /// A database has a release, or has marked it as withdrawn.
+    Deliver(Delivery),
+}
+
+/// What a line says of a delivery. It names the place as the policy file does, and nothing else of it.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Delivery {
+    /// The name of the place in the policy file.
+    pub to: String,
+    /// The release's number.
+    pub release: u32,
+    /// The SHA-256 of the release's manifest, which the database has too.
+    pub manifest_sha256: String,
+    /// Whether the release is marked there as withdrawn.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub withdrawn: bool,
 }
 
 /// What a line says of people who were forgotten. It says how many, never who.
@@ -312,7 +328,7 @@ impl Event {
             What::Init(init) => Some(&init.vault),
             What::Publish(publication) | What::Adopt(publication) => Some(&publication.vault),
             What::Erase(erasure) => Some(&erasure.vault),
-            What::Retract { .. } | What::Erratum { .. } | What::Rollback { .. } => None,
+            What::Retract { .. } | What::Erratum { .. } | What::Rollback { .. } | What::Deliver(_) => None,
         }
     }
 }
@@ -394,7 +410,7 @@ impl What {
                 publication.files.keys().chain(publication.vault.keys()).all(is_plain)
             }
             What::Erase(erasure) => erasure.vault.keys().all(is_plain),
-            What::Erratum { .. } | What::Rollback { .. } | What::Retract { .. } => true,
+            What::Erratum { .. } | What::Rollback { .. } | What::Retract { .. } | What::Deliver(_) => true,
         }
     }
 }

@@ -31,7 +31,9 @@ pub use anchor::{Anchor, Anchors};
 pub use backup::unpack;
 pub use disk::{Disk, DiskFile, FileKind, Folder, Lock, RealDisk, Status};
 pub use error::LedgerError;
-pub use line::{Amendment, Approval, Erasure, Event, FileDigest, Init, LineNumbers, Publication, PublishedTo, What};
+pub use line::{
+    Amendment, Approval, Delivery, Erasure, Event, FileDigest, Init, LineNumbers, Publication, PublishedTo, What,
+};
 pub use receipt::{Receipt, ReceiptRelease, Seen};
 pub use reseal::{Reseal, ResealError, reseal};
 pub use sealed::{SealedDisk, is_sealed, unsealed};

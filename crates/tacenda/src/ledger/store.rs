@@ -9,7 +9,7 @@ use crate::ledger::sealed::{KEY, is_sealed};
 use crate::ledger::staging::{STAGING, staged_name};
 use crate::ledger::vault::{VAULT, Vault};
 use crate::ledger::{
-    Amendment, Anchor, Anchors, Approval, Disk, Erasure, Event, Folder, Init, LedgerError, LineNumbers, Lock,
+    Amendment, Anchor, Anchors, Approval, Delivery, Disk, Erasure, Event, Folder, Init, LedgerError, LineNumbers, Lock,
     Publication, PublishedTo, Staging, What, recover, vault,
 };
 use crate::model::{History, RecordKey, Seed, Table, hex};
@@ -327,9 +327,12 @@ impl Store {
         let Some((anchor, releases)) = &self.owed else { return Ok(()) };
         let is_it = match what {
             What::Publish(publication) | What::Adopt(publication) => digest_of(publication) == releases[0],
-            What::Init(_) | What::Erratum { .. } | What::Erase(_) | What::Retract { .. } | What::Rollback { .. } => {
-                false
-            }
+            What::Init(_)
+            | What::Erratum { .. }
+            | What::Erase(_)
+            | What::Retract { .. }
+            | What::Rollback { .. }
+            | What::Deliver(_) => false,
         };
         if is_it { Ok(()) } else { Err(self.rolled_back(anchor.lines, &anchor.at)) }
     }
@@ -462,7 +465,9 @@ impl Store {
         let digest = self.events.iter().rev().find_map(|event| match &event.what {
             What::Init(init) => Some(init.policy_digest.clone()),
             What::Publish(publication) | What::Adopt(publication) => Some(publication.policy_digest.clone()),
-            What::Retract { .. } | What::Erratum { .. } | What::Rollback { .. } | What::Erase(_) => None,
+            What::Retract { .. } | What::Erratum { .. } | What::Rollback { .. } | What::Erase(_) | What::Deliver(_) => {
+                None
+            }
         });
         let name = vault::find(self.state(), "policy", self.releases())?;
         let bytes = self.reading(self.vault()?.read(self.state(), name))?;
@@ -607,6 +612,20 @@ impl Store {
         self.assert_writer();
         let details = serde_json::json!({ "release": release, "because": because });
         self.append(at, What::Retract { details }, None)
+    }
+
+    /// Writes down that a database has a release, or has marked it as withdrawn.
+    pub fn delivered(&mut self, at: &str, delivery: Delivery) -> Result<(), LedgerError> {
+        self.assert_writer();
+        self.append(at, What::Deliver(delivery), None)
+    }
+
+    /// All deliveries, the oldest first.
+    pub fn deliveries(&self) -> impl Iterator<Item = &Delivery> {
+        self.events.iter().filter_map(|event| match &event.what {
+            What::Deliver(delivery) => Some(delivery),
+            _ => None,
+        })
     }
 
     /// The retracted releases: number, time and reason.

@@ -62,8 +62,7 @@ pub use schema::{Public, Role, Schema, Sensitive, Unlisted};
 pub use span::Span;
 pub use table::Table;
 pub use terms::{GroupRule, Hides, Reader, Scope, Terms};
-pub use traces::Traces;
-pub(crate) use traces::{GROUP_ID, RECORD, ROW_WEIGHT};
+pub use traces::{GROUP_ID, RECORD, ROW_WEIGHT, Traces};
 pub(crate) use values::plain_spelling;
 pub use values::{Value, ValueSetId, ValueSets, Values};
 pub use view::{

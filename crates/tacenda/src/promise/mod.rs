@@ -12,11 +12,16 @@
 
 #[macro_use]
 mod registry;
+mod database;
 mod loosening;
 mod policy_file;
 pub mod series;
 pub mod views;
 
+pub use database::{
+    CONNECTION_WORDS, Connection, ConnectionFault, DatabaseRows, DatabaseTable, Databases, DeliveryTarget,
+    MOST_NAME_BYTES, latest_name, table_name,
+};
 pub use loosening::Looser;
 pub use policy_file::{
     BackupRule, Format, Governance, Output, PolicyFile, Promised, Reasons, SeriesSettings, ShareLimits, SignatureRules,

@@ -11,13 +11,13 @@ use crate::ingest::{Given, IngestError, Loaded, ReadOptions, Remembered, Snapsho
 use crate::keys::{KeyError, KeyFolder, Signer, VaultKey};
 use crate::ledger::{
     Anchors, Approval, Commit, Disk, LedgerError, LineNumbers, NewProject, Publication, RealDisk, SealedDisk, Store,
-    unsealed,
+    What, unsealed,
 };
 use crate::measure::{CountErrors, Loss, QueryError, Workload, count_errors, loss, query_error};
 use crate::model::{
     Change, Domain, Hierarchy, History, OTHER, PastView, Quasi, Release, Rng, Schema, Seed, Table, counted,
 };
-use crate::promise::{NamedView, PolicyFile, Promised, Views};
+use crate::promise::{Databases, NamedView, PolicyFile, Promised, Views};
 use crate::publish::amend::{self, Amended};
 use crate::publish::backup::{back_up, file_by, rotate};
 use crate::publish::forecast::forecast;
@@ -706,6 +706,11 @@ impl Project {
         self.amended.stay(&self.loaded.policy.schema, table, last, history);
     }
 
+    /// Refuses a label that a release of the series has.
+    pub fn assert_unused(&self, label: &str) -> Result<(), ProjectError> {
+        self.unused_label(Some(label), self.store.as_ref().map_or(0, Store::releases) + 1).map(drop)
+    }
+
     /// The label, if no release of the series has it.
     fn unused_label(&self, label: Option<&str>, number: u32) -> Result<String, ProjectError> {
         let used = self.store.iter().flat_map(Store::publications);
@@ -724,8 +729,20 @@ impl Project {
         (self.machine.clock)()
     }
 
+    /// Where the table comes from and where releases are delivered.
+    pub fn databases(&self) -> &Databases {
+        &self.loaded.databases
+    }
+
+    /// The hash of the ledger's last line that changed the series. Deliveries do not, so a plan outlives them.
+    pub fn series_head(&self) -> &str {
+        let events = self.store.as_ref().map_or(&[][..], Store::events);
+        let changed = events.iter().rev().find(|event| !matches!(event.what, What::Deliver(_)));
+        changed.map_or("", |event| &event.hash)
+    }
+
     /// The ledger and the vault, to be written.
-    pub(super) fn store_mut(&mut self) -> &mut Store {
+    pub(crate) fn store_mut(&mut self) -> &mut Store {
         self.store.as_mut().expect("a project opened for publishing has a store")
     }
 

@@ -111,7 +111,7 @@ coded! {
              needs values or a hierarchy. A public column needs the role quasi: a column that is in no x is published \
              unchanged anyway.";
         OutsidePath = "P240", "a path that leads out of the project",
-            "Hierarchies and adopted files lie in the folder of the policy file or below it. What they contain is \
+            "Hierarchies, adopted files and queries lie in the folder of the policy file or below it. Most of what they contain is \
              published with every release. A path with .., an absolute path or a symbolic link could name any file \
              that you can read, by mistake or by somebody's intent. Copy the file into the folder.";
         OpenQuestion = "P241", "an open question",
@@ -122,5 +122,17 @@ coded! {
         BadKey = "P242", "not a public key",
             "[signatures] lists public keys: signers may sign releases, approvers may approve plans. A key is what tacenda key show \
              prints, 56 characters that begin with RW. Secret keys never stand in a policy file.";
+        BadConnection = "P243", "bad connection",
+            "postgres says how a database is reached, in the words of libpq: service=ward_ro, or host=db.example.org \
+             dbname=hospital user=reader. It names one host.";
+        PasswordWritten = "P244", "a password in the policy file",
+            "People read and copy policy files, so no password may stand there. Change the password that stood there. Write the new \
+             one into ~/.pgpass, which only you can read, or use PGPASSWORD or a client certificate.";
+        BadSource = "P245", "where the table comes from is not clear",
+            "[source] has postgres and either query or table. query is the path of a file with one SELECT, relative to \
+             the policy file. table is SCHEMA.NAME, each part written as the database has it.";
+        BadDelivery = "P246", "a delivery that a database cannot take",
+            "PostgreSQL cuts names after 63 bytes and keeps some names for itself. So the series, the schema, the roles and the \
+             columns need other names, or nothing is delivered. Views go to different people and are not delivered.";
     }
 }

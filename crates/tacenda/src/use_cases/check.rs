@@ -95,9 +95,10 @@ pub fn check(
     if request.data.is_none() && variants.is_none() {
         return Ok(report);
     }
+    let table = request.table()?;
     let steps = Project::MATERIAL_STEPS + variants.as_ref().map_or(Project::REHEARSE_STEPS + 1, Vec::len);
     let step = |what: &str| progress(steps, what);
-    let material = project.material(request.input()?, &step)?;
+    let material = project.material(request.input(table, &project)?, &step)?;
     let view = request.view.as_deref();
     if let Some(view) = view {
         report.notes.extend(project.explain_view(&material, view)?);

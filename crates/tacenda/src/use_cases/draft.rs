@@ -3,12 +3,13 @@
 use crate::ingest;
 use crate::ingest::{Draft, Given, Source};
 use crate::model::Role;
+use crate::promise::{Connection, DatabaseTable};
 use crate::publish::{
     Access, ForecastRelease, ForecastReport, Input, MOST_COMPARED, NextRelease, POLICY_FILE, Project, ProjectError,
     Ways, is_project,
 };
 use crate::use_cases::private_file::refuse_link;
-use crate::use_cases::{Progress, ProjectFolder, UseCaseError};
+use crate::use_cases::{DatabaseError, Progress, ProjectFolder, UseCaseError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fs;
@@ -34,6 +35,8 @@ pub struct Drafting {
     policy: PathBuf,
     series: String,
     source: Source,
+    /// The section that names the table in a database.
+    section: String,
 }
 
 /// The answer of init.
@@ -85,13 +88,20 @@ impl DraftRequest {
             );
             return Err(UseCaseError::Exists(message));
         }
-        let series = match (self.name, &self.data) {
-            (Some(name), _) => name,
-            (None, Given::Path(path)) => series_name(path),
+        let (source, section, table) = match self.data {
+            Given::Path(path) if Connection::is_url(&path.to_string_lossy()) => {
+                let (source, section) = from_database(&self.project, &path.to_string_lossy())?;
+                // A schema is no part of the name.
+                let table = PathBuf::from(source.name().rsplit('.').next().unwrap_or_default());
+                (source, section, table)
+            }
             // A table in memory has no name.
-            (None, _) => series_name(Path::new("")),
+            given => {
+                let table = if let Given::Path(path) = &given { path.clone() } else { PathBuf::new() };
+                (given.open()?, String::new(), table)
+            }
         };
-        let source = self.data.open()?;
+        let series = self.name.unwrap_or_else(|| series_name(&table));
         progress(1, "looking at every row");
         let mut draft = ingest::draft(&source)?;
         if let Some(promise) = &self.promise
@@ -99,7 +109,7 @@ impl DraftRequest {
         {
             return Err(UseCaseError::usage("there is no such promise; tacenda promises lists them"));
         }
-        Ok(Drafting { draft, policy, series, source })
+        Ok(Drafting { draft, policy, series, source, section })
     }
 }
 
@@ -131,7 +141,7 @@ impl Drafting {
         for (name, text) in &hierarchies {
             write(&folder.join(name), text)?;
         }
-        write(&self.policy, &self.draft.to_toml(&self.series))?;
+        write(&self.policy, &(self.draft.to_toml(&self.series) + &self.section))?;
         let column = |column: &ingest::DraftColumn| InitColumn {
             name: column.name.clone(),
             role: column.role.word().to_string(),
@@ -146,7 +156,7 @@ impl Drafting {
         let (ways, forecast) = tried(&self.policy, self.source, progress).unwrap_or_default();
         if let Some(forecast) = &forecast {
             raise_limits(&mut self.draft, forecast);
-            write(&self.policy, &self.draft.to_toml(&self.series))?;
+            write(&self.policy, &(self.draft.to_toml(&self.series) + &self.section))?;
         }
         let lacking = self.draft.lacking().into_iter().map(String::from).chain(self.draft.too_uneven());
         Ok(InitReport {
@@ -157,6 +167,20 @@ impl Drafting {
             policy: self.policy,
         })
     }
+}
+
+/// The table in a database that a URL names, and the section that names it in the policy file.
+fn from_database(project: &ProjectFolder, url: &str) -> Result<(Source, String), UseCaseError> {
+    let table = DatabaseTable::of_url(url).map_err(DatabaseError::from)?;
+    let source = project.database()?.fetch(&table, &|_| true)?;
+    let text = |text: &str| toml::Value::String(text.into()).to_string();
+    let (name, connection) = (text(&table.name()), text(&table.connection.to_string()));
+    Ok((
+        source,
+        format!(
+            "\n# Where the table comes from, where no file is named.\n[source]\npostgres = {connection}\ntable = {name}\n"
+        ),
+    ))
 }
 
 /// Raises the drafted limits to one and a half times what the next releases are expected to need.

@@ -2,6 +2,7 @@
 
 use crate::model::coded;
 use crate::publish::ProjectError;
+use crate::use_cases::DatabaseError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -59,6 +60,9 @@ pub enum UseCaseError {
         /// Why.
         source: io::Error,
     },
+    /// A database did not do what it should.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
     /// Everything that can go wrong between a policy file and a release.
     #[error(transparent)]
     Project(ProjectError),
@@ -80,6 +84,7 @@ impl UseCaseError {
             UseCaseError::Exists(_) => RequestFault::NothingToStartFrom.code(),
             UseCaseError::MadeElsewhere { .. } => RequestFault::MadeElsewhere.code(),
             UseCaseError::File { .. } => RequestFault::Environment.code(),
+            UseCaseError::Database(error) => error.code(),
             UseCaseError::NotMet { error, .. } | UseCaseError::Project(error) => error.code(),
         }
     }
@@ -88,6 +93,7 @@ impl UseCaseError {
     pub fn exit_code(&self) -> u8 {
         match self {
             UseCaseError::File { .. } => 7,
+            UseCaseError::Database(error) => error.exit_code(),
             UseCaseError::NotMet { error, .. } | UseCaseError::Project(error) => error.exit_code(),
             _ => 2,
         }

@@ -8,6 +8,7 @@
 
 mod error;
 mod problem;
+mod database;
 mod request;
 mod private_file;
 mod subject;
@@ -18,6 +19,7 @@ mod draft;
 mod adopt;
 mod summary;
 mod check;
+mod deliver;
 mod release;
 mod plan;
 mod releases;
@@ -44,6 +46,8 @@ pub use approve::{ApproveReport, Approving};
 pub use audit::{Audit, AuditAnswer, AuditRequest, FailOn, budget};
 pub use backup::{BackupReport, backup, restore};
 pub use check::{CheckReport, WhatIf, check};
+pub use database::{Database, DatabaseError, Delivered, Withdrawal};
+pub use deliver::{DeliverReport, DeliveryOutcome, DeliveryReport, WantedDeliveries, deliver};
 pub use demo::{Attack, DemoReport, DemoRequest, DemoStory, NAIVE, demo};
 pub use diff::{DiffReport, DiffSide, DiffValue, diff};
 pub use draft::{DraftRequest, Drafting, InitColumn, InitReport};

@@ -8,7 +8,7 @@ use crate::publish::{
     Access, Choice, ComparisonReport, ForecastReport, MOST_COMPARED, ProjectError, approval, signature_of,
 };
 use crate::use_cases::overview::plan_file;
-use crate::use_cases::release::{REHEARSED, rehearsed};
+use crate::use_cases::release::{REHEARSED, TableOf, rehearsed};
 use crate::use_cases::{Progress, Rehearsed, ReleaseRequest, Summary, UseCaseError, write_private};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ pub struct DriftReport {
 pub struct Plan {
     /// The version of this file.
     pub tacenda_plan: u32,
-    /// The table, as an absolute path.
+    /// The table: an absolute path, or what a table in a database or in memory is called.
     pub data: PathBuf,
     /// Whether it holds changes.
     pub delta: bool,
@@ -67,7 +67,7 @@ pub struct Plan {
     pub data_sha256: String,
     /// The SHA-256 of the policy file and its hierarchies.
     pub policy_sha256: String,
-    /// The hash of the ledger's last line.
+    /// The hash of the ledger's last line, deliveries left aside.
     pub ledger_head: String,
     /// The release's number.
     pub release: u32,
@@ -87,9 +87,6 @@ pub struct Plan {
     pub kept: BTreeMap<String, String>,
 }
 
-/// What a plan names as its table if that was never a file.
-const IN_MEMORY: &str = "(a table in memory)";
-
 /// Rehearses the next release, compares what it costs with what else could be published, and writes the plan to
 /// `file`, or into the project folder.
 pub fn plan(
@@ -97,7 +94,12 @@ pub fn plan(
     file: Option<PathBuf>,
     progress: Progress<'_>,
 ) -> Result<PlanReport, UseCaseError> {
-    let mut input = request.input()?;
+    let table = request.table()?;
+    let project = request.project.open(Access::Rehearse)?;
+    if let (TableOf::Database(_), Some(label)) = (&table, &request.label) {
+        project.assert_unused(label)?;
+    }
+    let mut input = request.input(table, &project)?;
     let data = match &mut input.table {
         Given::Path(data) if data.as_os_str() != "-" => {
             // The path is made absolute, because the plan may be published from another folder.
@@ -106,13 +108,12 @@ pub fn plan(
         }
         Given::Path(data) => data.clone(),
         // The vault keeps the table, and the plan is published from there.
-        Given::Frame(_) => PathBuf::from(IN_MEMORY),
+        Given::Frame(source) => PathBuf::from(source.name()),
     };
     let delta = input.delta;
-    let project = request.project.open(Access::Rehearse)?;
     let step = |what: &str| progress(REHEARSED + 2, what);
     let mut rehearsed = rehearsed(project, input, &request, &step)?;
-    let Rehearsed { project, material, rehearsal } = &mut rehearsed;
+    let Rehearsed { project, material, rehearsal, .. } = &mut rehearsed;
     rehearsal.measure_queries(project.policy(), material);
     let comparison = rehearsal.compared(project.policy(), material);
     step("comparing choices");
@@ -156,7 +157,7 @@ impl Plan {
             delta,
             data_sha256: rehearsal.data_digest.clone(),
             policy_sha256: project.policy_digest().to_string(),
-            ledger_head: rehearsal.ledger_head.clone(),
+            ledger_head: project.series_head().to_string(),
             release: release.number,
             label: release.label.clone(),
             view: rehearsal.prepared.view().map(|view| view.name.clone()),
@@ -195,7 +196,7 @@ impl Plan {
     /// Whether a rehearsal is the one that was planned; otherwise what has changed.
     pub(super) fn matches(&self, rehearsed: &Rehearsed) -> Result<(), ProjectError> {
         let Rehearsed { project, rehearsal, .. } = rehearsed;
-        let what = if self.ledger_head != rehearsal.ledger_head || self.release != rehearsal.prepared.release.number {
+        let what = if self.ledger_head != project.series_head() || self.release != rehearsal.prepared.release.number {
             "the ledger"
         } else if self.policy_sha256 != project.policy_digest() {
             "the policy"

@@ -1,13 +1,18 @@
 //! The next release: rehearsed, and then published.
 
-use crate::ingest::Given;
-use crate::publish::{Access, Ingredients, Input, NextRelease, Project, ProjectError, Rehearsal};
+use crate::ingest;
+use crate::ingest::{Given, Source};
+use crate::promise::{Connection, DatabaseTable};
+use crate::publish::{Access, Ingredients, Input, NextRelease, POLICY_FILE, Project, ProjectError, Rehearsal};
 use crate::use_cases::plan::Plan;
-use crate::use_cases::{Progress, ProjectFolder, Summary, UseCaseError};
+use crate::use_cases::{
+    Database, DatabaseError, DeliveryReport, Progress, ProjectFolder, Summary, UseCaseError, WantedDeliveries, deliver,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The next release that is wanted.
 #[derive(Debug, Default)]
@@ -40,6 +45,16 @@ pub struct Rehearsed {
     pub material: Ingredients,
     /// The release, judged.
     pub rehearsal: Rehearsal,
+    /// What speaks to the databases that it is delivered to.
+    database: Option<Arc<dyn Database>>,
+}
+
+/// Where a table is.
+pub(super) enum TableOf {
+    /// In a file or in memory.
+    Given(Given),
+    /// In a database.
+    Database(DatabaseTable),
 }
 
 /// The next step: a release, or nothing because it is already published.
@@ -69,16 +84,46 @@ pub struct PublishReport {
     pub approved_by: Option<String>,
     /// The backup of the state before it, if one was written.
     pub backup: Option<PathBuf>,
+    /// What was delivered to databases, and what not. The release is published in any case.
+    pub deliveries: Vec<DeliveryReport>,
     /// The release in numbers, if it is new.
     pub summary: Option<Box<Summary>>,
 }
 
 impl ReleaseRequest {
-    /// What the release is made from.
-    pub(super) fn input(&mut self) -> Result<Input, UseCaseError> {
-        let unnamed = || UseCaseError::usage("name a table: tacenda … DATA; - is standard input");
+    /// Where the table is: where the request says, or else where the policy file says. Nothing is opened yet.
+    pub(super) fn table(&mut self) -> Result<TableOf, UseCaseError> {
+        match self.data.take() {
+            Some(Given::Path(path)) if Connection::is_url(&path.to_string_lossy()) => {
+                let table = DatabaseTable::of_url(&path.to_string_lossy()).map_err(DatabaseError::from)?;
+                Ok(TableOf::Database(table))
+            }
+            Some(given) => Ok(TableOf::Given(given)),
+            None => {
+                let path = self.project.policy.clone().unwrap_or_else(|| self.project.root.join(POLICY_FILE));
+                let source = ingest::read_policy(&path)?.databases.source;
+                let unnamed = "name a table: tacenda … DATA; - is standard input; or add [source] to the policy file";
+                source.map(TableOf::Database).ok_or_else(|| UseCaseError::usage(unnamed))
+            }
+        }
+    }
+
+    /// What the release is made from. A table in a database is read now.
+    pub(super) fn input(&self, table: TableOf, project: &Project) -> Result<Input, UseCaseError> {
+        let table = match table {
+            TableOf::Given(given) => given,
+            TableOf::Database(_) if self.delta => {
+                return Err(UseCaseError::usage("a database holds the whole table; leave out --delta"));
+            }
+            TableOf::Database(table) => {
+                let schema = &project.policy().schema;
+                let orders = |column: &str| schema.person.order_column() == Some(column);
+                let wanted = |column: &str| orders(column) || schema.dropped.iter().all(|dropped| dropped != column);
+                Given::Frame(self.project.database()?.fetch(&table, &wanted)?)
+            }
+        };
         Ok(Input {
-            table: self.data.take().ok_or_else(unnamed)?,
+            table,
             delta: self.delta,
             show_values: self.show_values,
             memory: self.memory,
@@ -88,8 +133,9 @@ impl ReleaseRequest {
 
     /// Makes the release and has it judged, to look at it.
     pub fn rehearse(mut self, progress: Progress<'_>) -> Result<Rehearsed, UseCaseError> {
-        let input = self.input()?;
+        let table = self.table()?;
         let project = self.project.open(Access::Rehearse)?;
+        let input = self.input(table, &project)?;
         let step = |what: &str| progress(REHEARSED, what);
         Ok(rehearsed(project, input, &self, &step)?)
     }
@@ -103,23 +149,20 @@ impl ReleaseRequest {
             self.data = Some(Given::Path(plan.data.clone()));
             (self.delta, self.label, self.view) = (plan.delta, Some(plan.label.clone()), plan.view.clone());
         }
-        let input = self.input()?;
+        let table = self.table()?;
         let mut project = self.project.open(Access::Publish)?;
         self.backup.iter().for_each(|file| project.back_up_to(file));
         project.assert_as_published()?;
         let step = |what: &str| progress(REHEARSED, what);
         let done = plan.as_ref().and_then(|plan| project.published_with(&plan.label, &plan.input));
         if let Some(number) = done {
-            return Ok(Next::Already(PublishReport::already(&project, number)));
+            return Ok(self.already(project, number, progress));
         }
-        if plan.as_ref().is_some_and(|plan| plan.ledger_head != project.ledger_head()) {
+        if plan.as_ref().is_some_and(|plan| plan.ledger_head != project.series_head()) {
             return Err(ProjectError::PlanStale { what: "the ledger" }.into());
         }
-        let is_taken = |label: &String| project.publications().iter().any(|one| one.label == *label);
-        if let (true, None, Some(label)) = (self.delta, &plan, self.label.as_ref().filter(|label| is_taken(label))) {
-            let digest = input.table.open()?.look()?.digest;
-            let number = project.changed_by(label, &digest)?.expect("the label is taken");
-            return Ok(Next::Already(PublishReport::already(&project, number)));
+        if let Some(number) = plan.is_none().then(|| self.committed(&table, &project)).transpose()?.flatten() {
+            return Ok(self.already(project, number, progress));
         }
         let rules = &project.policy().series.signatures;
         let approval = file.as_deref().map_or(Ok(None), |file| Plan::approval(file, rules))?;
@@ -133,14 +176,14 @@ impl ReleaseRequest {
                 return Err(ProjectError::PlanStale { what: "the policy" }.into());
             }
             Some(plan) => project.planned_material(&plan.kept, &plan.data_sha256, &step)?,
-            None => project.material(input, &step)?,
+            None => project.material(self.input(table, &project)?, &step)?,
         };
         let next = self.next();
         if let Some(number) = project.published_from(&material, next)? {
-            return Ok(Next::Already(PublishReport::already(&project, number)));
+            return Ok(self.already(project, number, progress));
         }
         let rehearsal = Rehearsal { approval, ..project.rehearse(&material, next, &step)? };
-        let rehearsed = Rehearsed { project, material, rehearsal };
+        let rehearsed = Rehearsed { project, material, rehearsal, database: self.project.database.clone() };
         if let Some(plan) = &plan {
             plan.matches(&rehearsed)?;
         }
@@ -149,6 +192,33 @@ impl ReleaseRequest {
 }
 
 impl ReleaseRequest {
+    /// The release with the wanted label, if there is one and the table need not be read to know that it is this one: a
+    /// database moves on, so what it holds now says nothing about a release of the past. A delta is known by its bytes.
+    fn committed(&self, table: &TableOf, project: &Project) -> Result<Option<u32>, UseCaseError> {
+        let publications = project.publications();
+        let Some(label) = &self.label else { return Ok(None) };
+        let Some(found) = publications.iter().find(|one| one.label == *label) else { return Ok(None) };
+        let view = found.view.as_ref().map(|view| view.name.as_str());
+        match table {
+            TableOf::Database(_) if view == self.view.as_deref() => Ok(Some(found.number)),
+            TableOf::Database(_) => Err(ProjectError::LabelUsed { label: label.clone(), number: found.number }.into()),
+            TableOf::Given(Given::Path(path)) if self.delta => {
+                Ok(project.changed_by(label, &Source::open(path)?.look()?.digest)?)
+            }
+            TableOf::Given(Given::Frame(source)) if self.delta => {
+                Ok(project.changed_by(label, &source.look()?.digest)?)
+            }
+            TableOf::Given(_) => Ok(None),
+        }
+    }
+
+    /// The release that is published already, once what it still owes to databases is delivered.
+    fn already(&self, mut project: Project, number: u32, progress: Progress<'_>) -> Next {
+        let report = PublishReport::already(&project, number);
+        let deliveries = settled(&mut project, self.project.database.as_deref(), progress);
+        Next::Already(PublishReport { deliveries, ..report })
+    }
+
     fn next(&self) -> NextRelease<'_> {
         NextRelease { view: self.view.as_deref(), label: self.label.as_deref(), policy: None }
     }
@@ -178,6 +248,7 @@ impl PublishReport {
             signed_by: store.signed_by(number).map(String::from),
             approved_by: publication.approved.as_ref().map(|approval| approval.key.clone()),
             backup: None,
+            deliveries: Vec::new(),
             summary: None,
         }
     }
@@ -195,7 +266,13 @@ pub(super) fn rehearsed(
 ) -> Result<Rehearsed, ProjectError> {
     let material = project.material(input, step)?;
     let rehearsal = project.rehearse(&material, request.next(), step)?;
-    Ok(Rehearsed { project, material, rehearsal })
+    Ok(Rehearsed { project, material, rehearsal, database: request.project.database.clone() })
+}
+
+/// Delivers what the project owes to databases.
+fn settled(project: &mut Project, database: Option<&dyn Database>, progress: Progress<'_>) -> Vec<DeliveryReport> {
+    let targets = project.databases().deliver.clone();
+    deliver::settle(project.store_mut(), &targets, database, WantedDeliveries::default(), progress)
 }
 
 impl Rehearsed {
@@ -209,11 +286,13 @@ impl Rehearsed {
         self.project.keep_planned(&self.material)
     }
 
-    /// Publishes it. The release folder is complete or absent, whatever happens.
+    /// Publishes it and delivers it to the databases of the policy file. The release folder is complete or absent,
+    /// whatever happens. A delivery that fails is in the report; the release is published.
     pub fn publish(&mut self, progress: Progress<'_>) -> Result<PublishReport, UseCaseError> {
         let step = |what: &str| progress(Project::PUBLISH_STEPS, what);
         let outcome = self.project.publish(&self.material, &self.rehearsal, &step)?;
         let summary = self.summary();
+        let deliveries = settled(&mut self.project, self.database.as_deref(), progress);
         Ok(PublishReport {
             folder: outcome.folder,
             files: outcome.files,
@@ -223,6 +302,7 @@ impl Rehearsed {
             signed_by: self.project.signer().map(|signer| signer.public().id().into()),
             approved_by: self.rehearsal.approval.as_ref().map(|approval| approval.key.clone()),
             backup: outcome.backup,
+            deliveries,
             summary: Some(Box::new(summary)),
         })
     }

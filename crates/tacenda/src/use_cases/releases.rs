@@ -3,7 +3,9 @@
 use crate::audit::Fault;
 use crate::folder::ReceivedRelease;
 use crate::keys::{KeyError, KeyFolder, PublicKey, Trust};
-use crate::ledger::{Amendment, Anchors, Erasure, Event, LedgerError, PublishedTo, RealDisk, Store, What, unsealed};
+use crate::ledger::{
+    Amendment, Anchors, Delivery, Erasure, Event, LedgerError, PublishedTo, RealDisk, Store, What, unsealed,
+};
 use crate::measure::Loss;
 use crate::model::{ChainBreak, ChainFault, ChainLink, chain_breaks, counted};
 use crate::publish::{SIGNATURE, check_signed};
@@ -42,7 +44,7 @@ pub struct LogEvent {
     pub seq: u64,
     /// When.
     pub at: String,
-    /// What: init, publish, adopt, erase, erratum, retract or rollback.
+    /// What: init, publish, adopt, deliver, erase, erratum, retract or rollback.
     pub event: String,
     /// The release, for a publication.
     pub release: Option<u32>,
@@ -68,7 +70,7 @@ pub struct LogEvent {
     pub signed_by: Option<String>,
     /// The id of the key that approved the plan of a release.
     pub approved_by: Option<String>,
-    /// The text of an erratum or a withdrawal.
+    /// The text of an erratum, a withdrawal or a delivery.
     pub says: Option<String>,
     /// The hash of the line.
     pub hash: String,
@@ -426,6 +428,7 @@ fn logged(event: &Event) -> LogEvent {
         What::Erase(_) => "erase",
         What::Retract { .. } => "retract",
         What::Rollback { .. } => "rollback",
+        What::Deliver(_) => "deliver",
     };
     LogEvent {
         seq: event.seq,
@@ -465,6 +468,12 @@ fn says(event: &Event) -> Option<String> {
             counted(*count, "person was", "people were"),
             counted(u64::from(*releases), "release", "releases")
         )),
+        What::Deliver(Delivery { to, release, withdrawn: false, .. }) => {
+            Some(format!("release {release} was delivered to {to}"))
+        }
+        What::Deliver(Delivery { to, release, withdrawn: true, .. }) => {
+            Some(format!("release {release} is marked as withdrawn in {to}"))
+        }
         What::Retract { details } => {
             let because = details["because"].as_str().unwrap_or_default();
             Some(format!("release {} was withdrawn: {because}", details["release"]))

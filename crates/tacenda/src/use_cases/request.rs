@@ -7,7 +7,7 @@ use crate::keys::{KeyError, KeyFolder, Signer};
 use crate::ledger::{Anchors, Disk, LedgerError, RealDisk, Receipt, Seen, unsealed};
 use crate::model::Reading;
 use crate::publish::{Access, Machine, Project, ProjectError};
-use crate::use_cases::UseCaseError;
+use crate::use_cases::{Database, DatabaseError, UseCaseError};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,6 +30,8 @@ pub struct ProjectFolder {
     pub keys: Option<KeyFolder>,
     /// Why a project that is behind its anchor may continue.
     pub accept_rollback: Option<String>,
+    /// What speaks to the databases of the policy file. Without it nothing is read from them or delivered.
+    pub database: Option<Arc<dyn Database>>,
 }
 
 impl ProjectFolder {
@@ -63,6 +65,11 @@ impl ProjectFolder {
         let text = fs::read(path).map_err(|error| LedgerError::disk("read", path, error))?;
         let receipt = Receipt::read(&String::from_utf8_lossy(&text))?;
         Ok(Some(anchors.and_seen(Seen::Receipt(receipt))))
+    }
+
+    /// What speaks to databases.
+    pub(super) fn database(&self) -> Result<&dyn Database, DatabaseError> {
+        self.database.as_deref().ok_or(DatabaseError::NoClient)
     }
 
     /// The user's signing key, if there is one.

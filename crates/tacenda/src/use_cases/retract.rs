@@ -1,11 +1,10 @@
 //! Declares a release withdrawn.
 
 use crate::ledger::Store;
-use crate::publish::now;
-use crate::use_cases::{ProjectFolder, UseCaseError};
+use crate::publish::{ProjectError, now};
+use crate::use_cases::{DeliveryOutcome, DeliveryReport, ProjectFolder, UseCaseError, WantedDeliveries, deliver};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::sync::Arc;
 
 /// The answer of retract.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -16,6 +15,8 @@ pub struct RetractReport {
     pub label: String,
     /// Whether it was already withdrawn, so that nothing was done.
     pub already: bool,
+    /// What databases were told, and what not. The release is withdrawn in any case.
+    pub deliveries: Vec<DeliveryReport>,
 }
 
 /// Records in the ledger that a release, named by its number or label, is withdrawn, and why. Later releases tell
@@ -25,20 +26,37 @@ pub fn retract(project: &ProjectFolder, release: &str, because: &str) -> Result<
     if because.is_empty() || because.chars().any(char::is_control) {
         return Err(UseCaseError::usage("give the reason in one line: --because \"…\"; recipients will read it"));
     }
-    let anchors = project.held_anchors()?;
     // Whatever the policy file says now: a release must be withdrawn in a hurry.
-    let mut store = Store::open_write(project.disk()?, &project.root)?;
-    project.signer()?.into_iter().for_each(|signer| store.sign_with(Arc::new(signer)));
-    if let Some(anchors) = &anchors {
-        store.hold_against(anchors, &now(), project.accept_rollback.as_deref())?;
-    }
-    let is_wanted =
-        |number: u32, label: &str| label == release || release.trim_start_matches('r').parse() == Ok(number);
-    let found = store.publications().find(|one| is_wanted(one.number, &one.label));
-    let (number, label) = found.map(|one| (one.number, one.label.clone())).ok_or(UseCaseError::NoSuchRelease)?;
+    let mut store = deliver::open(project)?;
+    let number = deliver::number_of(&store, release).ok_or(UseCaseError::NoSuchRelease)?;
+    let label = store.publications().find(|one| one.number == number).map_or(String::new(), |one| one.label.clone());
     let already = store.retracted().iter().any(|&(retracted, _, _)| retracted == number);
     if !already {
         store.retract(&now(), number, because)?;
     }
-    Ok(RetractReport { release: number, label, already })
+    let deliveries = match (deliver::targets(project), project.database.as_deref()) {
+        (Ok(targets), database) => {
+            deliver::settle(&mut store, &targets, database, WantedDeliveries::default(), &|_, _| {})
+        }
+        (Err(error), _) => unreachable_places(&store, number, &error),
+    };
+    Ok(RetractReport { release: number, label, already, deliveries })
+}
+
+/// The places that have a withdrawn release and cannot be told, because the policy file cannot be read.
+fn unreachable_places(store: &Store, release: u32, error: &ProjectError) -> Vec<DeliveryReport> {
+    let has = |to: &str, withdrawn: bool| {
+        store.deliveries().any(|one| one.release == release && one.to == to && one.withdrawn == withdrawn)
+    };
+    let mut places: Vec<&str> = store.deliveries().map(|one| one.to.as_str()).collect();
+    places.sort_unstable();
+    places.dedup();
+    let report = |to: &str| DeliveryReport {
+        to: to.into(),
+        release,
+        outcome: DeliveryOutcome::Failed,
+        code: Some(error.code().into()),
+        message: Some(format!("the policy file cannot be used, so {to} was not told: {error}")),
+    };
+    places.into_iter().filter(|to| has(to, false) && !has(to, true)).map(report).collect()
 }

@@ -14,6 +14,7 @@ mod corrupt;
 mod crash;
 mod crash_disk;
 mod custody;
+mod deliver;
 mod doubt;
 mod erase;
 mod examples;

@@ -6,6 +6,7 @@
 
 mod keys;
 mod columns;
+mod databases;
 mod person;
 mod promise;
 mod views;
@@ -16,7 +17,9 @@ pub use promise::faults_of;
 pub use remembered::{AddedLeaves, Remembered};
 
 use crate::model::{Language, Page, hex};
-use crate::promise::{BackupRule, Governance, Output, PolicyFile, Promised, Reasons, SeriesSettings, SignatureRules};
+use crate::promise::{
+    BackupRule, Databases, Governance, Output, PolicyFile, Promised, Reasons, SeriesSettings, SignatureRules,
+};
 use crate::settings::{FaultKind, PolicyFault, Section, Walk};
 use sha2::Digest;
 use std::path::{Path, PathBuf};
@@ -28,7 +31,9 @@ use toml::de::DeTable;
 pub struct Loaded {
     /// What it says.
     pub policy: PolicyFile,
-    /// The SHA-256 of the file and of all hierarchy files it names, in hexadecimal.
+    /// Where the table comes from and where releases are delivered.
+    pub databases: Databases,
+    /// The SHA-256 of the file and of all files it names, in hexadecimal.
     pub digest: String,
     /// Remarks that are no faults, one sentence each.
     pub notes: Vec<String>,
@@ -116,6 +121,11 @@ fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
 pub fn parse_policy(text: &str, path: &Path) -> Result<Loaded, PolicyFileError> {
     let failed = |mut faults: Vec<PolicyFault>| {
         faults.sort_by_key(|fault| fault.span.as_ref().map_or(usize::MAX, |span| span.start));
+        // A connection that cannot be read may be a password, and a line that is shown is copied.
+        if faults.iter().any(|fault| matches!(fault.kind, FaultKind::PasswordWritten | FaultKind::BadConnection)) {
+            faults.iter_mut().for_each(|fault| fault.span = None);
+            return PolicyFileError { file: path.into(), text: String::new(), faults };
+        }
         PolicyFileError { file: path.into(), text: text.into(), faults }
     };
     if !looks_like_a_policy(text) {
@@ -140,7 +150,9 @@ pub fn parse_policy(text: &str, path: &Path) -> Result<Loaded, PolicyFileError> 
     }
     let mut walk = Walk::new(path, keys());
     walk.digest.update(text.as_bytes());
-    let policy = read_root(&Section::root(root.get_ref()), &mut walk);
+    let root = Section::root(root.get_ref());
+    let policy = read_root(&root, &mut walk);
+    let databases = databases::read(&root, policy.as_ref(), &mut walk);
     if !walk.faults.is_empty() {
         return Err(failed(walk.faults));
     }
@@ -152,7 +164,7 @@ pub fn parse_policy(text: &str, path: &Path) -> Result<Loaded, PolicyFileError> 
                 .into(),
         );
     }
-    Ok(Loaded { policy, digest: hex(&walk.digest.clone().finalize()), notes: walk.notes })
+    Ok(Loaded { policy, databases, digest: hex(&walk.digest.clone().finalize()), notes: walk.notes })
 }
 
 /// One mistake can make every later line unreadable. The first few places show what to correct.

@@ -5,7 +5,7 @@ mod case;
 pub use case::{explain_finding, explain_group, explain_person};
 
 use crate::report::{Report, TextOptions};
-use crate::use_cases::{RequestFault, UseCaseError};
+use crate::use_cases::{DatabaseError, RequestFault, UseCaseError};
 use crate::{publish, report};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -59,7 +59,8 @@ pub fn explain_audit(report: &Report) -> String {
 /// The page of a code: code, title, explanation.
 fn page(code: &str) -> Option<(&'static str, &'static str, &'static str)> {
     let code = code.to_ascii_uppercase();
-    publish::codes().into_iter().chain(RequestFault::PAGES.iter().copied()).find(|page| page.0 == code)
+    let own = RequestFault::PAGES.iter().chain(DatabaseError::PAGES).copied();
+    publish::codes().into_iter().chain(own).find(|page| page.0 == code)
 }
 
 /// The text in lines of at most 80 characters.

@@ -1,0 +1,554 @@
+"""A real server: tables come from it, releases go into it, and whatever breaks in the middle is finished by a retry.
+
+Starts PostgreSQL in a temporary folder, as a user who is not root, on loopback, with certificates of an authority made here."""
+
+import contextlib
+import csv
+import glob
+import hashlib
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+BINARY = pathlib.Path(sys.argv[1]).resolve()
+SECRET = "canary-geheim-4711"
+QUARTERS = ["2026-Q1", "2026-Q2", "2026-Q3"]
+
+POLICY = """policy = 1
+[series]
+name = "ward-stays"
+[source]
+postgres = "service=ward_ro"
+{rows}
+[deliver.open]
+postgres = "service=open_rw"
+schema = "open_data"
+grant = ["researcher"]
+[columns]
+id = {{ role = "identifier" }}
+age = {{ role = "quasi", type = "integer", domain = [0, 120] }}
+weight = {{ role = "quasi", type = "real", domain = [0, 200], precision = 0.1 }}
+admitted = {{ role = "quasi", type = "date", domain = [2020-01-01, 2030-01-01], missing = "error" }}
+sex = {{ role = "quasi", type = "category", values = ["F", "M"], missing = "error" }}
+illness = {{ role = "sensitive", type = "category" }}
+note = {{ role = "drop" }}
+stay = {{ role = "drop" }}
+[promise]
+model = "m-invariance"
+m = 2
+[counterfeits]
+max_share = 0.5
+[withheld]
+max_share = 0.5
+"""
+
+TABLE = """
+create role ward_ro login password '{secret}'; create role open_rw login password '{secret}'; create role researcher login;
+create schema hospital; create schema open_data authorization open_rw;
+create type hospital.sex as enum ('F', 'M');
+create domain hospital.years as int2 check (value >= 0);
+create table hospital.stays (id uuid primary key, age hospital.years, weight numeric(5,1), admitted date not null,
+  sex hospital.sex not null, illness varchar(40) not null, note bytea, stay daterange);
+grant usage on schema hospital to ward_ro;
+grant select (id, age, weight, admitted, sex, illness) on hospital.stays to ward_ro;
+"""
+
+ROWS = """insert into hospital.stays select md5('p' || n)::uuid, case when n % 17 = 0 then null else 20 + n % 60 end,
+  case when n % 23 = 0 then null else 50 + (n % 400) / 10.0 end, date '2024-01-01' + n % 700,
+  (array['F', 'M'])[1 + n % 2]::hospital.sex, (array['flu', 'gout', 'asthma', 'angina', 'a, "b"'])[1 + n % 5],
+  '\\xdead', daterange('2024-01-01', '2024-02-01') from generate_series({first}, {last}) n"""
+
+
+class Server:
+    """A server of its own, and its superuser's psql."""
+
+    def __init__(self, root: pathlib.Path):
+        found = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))
+        self.bin = pathlib.Path(found[-1]) if found else pathlib.Path(shutil.which("initdb") or "").parent
+        self.root, self.data, self.port = root, root / "data", free_port()
+        self.as_user = []
+        if os.getuid() == 0:
+            self.as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+            shutil.chown(root, "postgres", "postgres")
+        self.run("initdb", "-D", self.data, "-U", "postgres", "--auth=trust", "-E", "UTF8", "--no-sync")
+        certify(root, own_address())
+        hba = ["local all postgres trust", "local all researcher trust", "hostssl all all 0.0.0.0/0 scram-sha-256"]
+        hba[2:2] = ["host all all 127.0.0.1/32 scram-sha-256", "host all all ::1/128 scram-sha-256"]
+        (self.data / "pg_hba.conf").write_text("\n".join(hba) + "\n")
+        with (self.data / "postgresql.conf").open("a") as conf:
+            conf.write(f"port={self.port}\nlisten_addresses='*'\nunix_socket_directories='{root}'\nfsync=off\n")
+            conf.write(f"ssl=on\nssl_cert_file='{root}/server.crt'\nssl_key_file='{root}/server.key'\ntimezone='UTC'\n")
+        if self.as_user:
+            subprocess.run(["chown", "-R", "postgres:postgres", root], check=True)
+        self.start()
+        self.sql("create database hospital", database="postgres")
+        self.sql(TABLE.format(secret=SECRET))
+
+    def run(self, program: str, *words) -> None:
+        done = subprocess.run([*self.as_user, self.bin / program, *words], cwd="/", capture_output=True, text=True)
+        assert done.returncode == 0, (program, words, done.stdout, done.stderr)
+
+    def start(self) -> None:
+        self.run("pg_ctl", "start", "-w", "-D", self.data, "-l", self.root / "log")
+
+    def stop(self, mode: str = "fast") -> None:
+        self.run("pg_ctl", "stop", "-w", "-D", self.data, "-m", mode)
+
+    def words(self, user: str, database: str) -> list:
+        return [self.bin / "psql", "-h", self.root, "-p", str(self.port), "-U", user, "-d", database, "-XAtq"]
+
+    def sql(self, text: str, user: str = "postgres", database: str = "hospital", ok: bool = True) -> str:
+        words = [*self.words(user, database), "-v", "ON_ERROR_STOP=1", "-c", text]
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert not ok or done.returncode == 0, (text, done.stderr)
+        return (done.stdout + done.stderr).strip()
+
+    @contextlib.contextmanager
+    def holding(self, text: str):
+        """Somebody else's transaction, which ends with the block."""
+        held = subprocess.Popen(self.words("postgres", "hospital"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        held.stdin.write(f"begin;\n{text};\nselect 'held';\n")
+        held.stdin.flush()
+        while held.stdout.readline().strip() != "held":
+            pass
+        yield
+        held.stdin.close()
+        held.wait()
+
+    def wait_for_lock(self, begun: subprocess.Popen) -> None:
+        """Waits until a delivery waits for somebody."""
+        while begun.poll() is None:
+            sql = "select count(*) from pg_stat_activity where application_name = 'tacenda' and wait_event_type = 'Lock'"
+            if self.sql(sql) == "1":
+                return
+            time.sleep(0.05)
+        raise AssertionError(("no delivery came to the lock", begun.communicate()))
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+def own_address() -> str | None:
+    """An address of this machine that is not loopback."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+            return probe.getsockname()[0]
+        except OSError:
+            return None
+
+
+def certify(root: pathlib.Path, address: str | None) -> None:
+    """An authority, a server that it vouches for by its names, and an authority that vouches for nobody."""
+    def openssl(*words) -> None:
+        subprocess.run(["openssl", *words], cwd=root, check=True, capture_output=True)
+    for name in ["ca", "other"]:
+        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                f"/CN=Tacenda test {name}", "-keyout", f"{name}.key", "-out", f"{name}.crt")
+    names = "subjectAltName=DNS:localhost" + (f",IP:{address}" if address else "")
+    (root / "names").write_text(names + "\nbasicConstraints=CA:FALSE\n")
+    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost", "-keyout",
+            "server.key", "-out", "server.csr")
+    openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
+            "-extfile", "names", "-out", "server.crt")
+
+
+class House:
+    """A steward's folder: a home with secrets, a project, and what the command remembers outside of it."""
+
+    def __init__(self, root: pathlib.Path, server: Server, rows: str = 'table = "hospital.stays"'):
+        self.root, self.server, self.project = root, server, root / "project"
+        for folder in ["home", "project"]:
+            (root / folder).mkdir(parents=True)
+        service = "[{}]\nhost=127.0.0.1\nport={}\ndbname=hospital\nuser={}\n"
+        services = [service.format(name, server.port, name) for name in ["ward_ro", "open_rw"]]
+        (root / "home/.pg_service.conf").write_text("".join(services))
+        self.pgpass(f"*:{server.port}:hospital:*:{SECRET}\n")
+        self.policy(POLICY.format(rows=rows))
+        self.said = ""
+
+    def policy(self, text: str) -> None:
+        (self.project / "tacenda.toml").write_text(text)
+
+    def pgpass(self, text: str, mode: int = 0o600) -> None:
+        (self.root / "home/.pgpass").write_text(text)
+        (self.root / "home/.pgpass").chmod(mode)
+
+    def environment(self, more: dict) -> dict:
+        own = {key: value for key, value in os.environ.items() if not key.startswith("PG")}
+        own.update(HOME=str(self.root / "home"), XDG_CONFIG_HOME=str(self.root / "config"))
+        return own | {"XDG_STATE_HOME": str(self.root / "state"), "USER": "steward"} | more
+
+    def begin(self, *words: str, **more: str) -> subprocess.Popen:
+        pipe = subprocess.PIPE
+        return subprocess.Popen([BINARY, *words], cwd=self.project, env=self.environment(more), stdout=pipe, stderr=pipe, text=True)
+
+    def end(self, begun: subprocess.Popen, code: int, *says: str) -> str:
+        said = "".join(begun.communicate(timeout=120))
+        self.said += said
+        assert begun.returncode == code, (begun.args, begun.returncode, said)
+        assert all(text in said for text in says), (begun.args, says, said)
+        assert SECRET not in said, "a secret was said"
+        return said
+
+    def run(self, code: int, *words: str, says: tuple = (), **more: str) -> str:
+        return self.end(self.begin(*words, **more), code, *says)
+
+    def copy(self, name: str) -> "House":
+        """The same house once more, as if its disk had been copied."""
+        root = self.root.parent / name
+        shutil.copytree(self.root, root)
+        other = House.__new__(House)
+        other.root, other.server, other.project, other.said = root, self.server, root / "project", ""
+        return other
+
+    def release(self, number: int) -> pathlib.Path:
+        return self.project / f"releases/ward-stays/r{number:04}"
+
+    def data(self, number: int) -> list[dict]:
+        with (self.release(number) / f"ward-stays-r{number:04}.csv").open() as file:
+            return list(csv.DictReader(file))
+
+    def events(self) -> list[str]:
+        lines = (self.project / ".tacenda/ledger.jsonl").read_text().splitlines()
+        return [line.split('"event":"')[1].split('"')[0] for line in lines]
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="tacenda-pg-") as folder:
+        root = pathlib.Path(folder)
+        root.chmod(0o755)
+        (root / "server").mkdir()
+        server = Server(root / "server")
+        try:
+            server.sql(ROWS.format(first=1, last=300))
+            for test in [one_digest, settings, certificates, types, the_whole_way, broken_in_the_middle, two_at_once, refusals]:
+                if len(sys.argv) > 2 and test.__name__ not in sys.argv[2:]:
+                    continue
+                if test is not one_digest:
+                    server.sql("drop schema open_data cascade; create schema open_data authorization open_rw")
+                test(root / test.__name__, server)
+                print(f"  {test.__name__.replace('_', ' ')}", flush=True)
+        finally:
+            server.stop("immediate")
+    print("PostgreSQL in and out: read, delivered, broken, repeated, withdrawn")
+
+
+def one_digest(root: pathlib.Path, server: Server) -> None:
+    """CSV, Parquet, a table and a query give the same lines."""
+    house = House(root / "house", server)
+    house.run(0, "plan", "--label", QUARTERS[0])
+    plan = (house.project / "tacenda-plan.json").read_text()
+    assert "hospital.stays" in plan and "127.0.0.1" not in plan
+    columns = "id, age, weight, admitted, sex, illness"
+    text = server.sql(f"copy (select {columns} from hospital.stays order by md5(id::text)) to stdout (format csv, header)")
+    made = {}
+    for name in ["csv", "parquet", "table", "query", "url", "plan"]:
+        other = house.copy(name)
+        words = ["publish", "--label", QUARTERS[0], "--yes"]
+        match name:
+            case "csv":
+                (other.project / "t.csv").write_text(text + "\n")
+                words.append("t.csv")
+            case "parquet":
+                import pyarrow as pa, pyarrow.csv, pyarrow.parquet
+                (other.project / "t.csv").write_text(text + "\n")
+                kinds = {"id": pa.string(), "age": pa.int16(), "weight": pa.decimal128(5, 1), "admitted": pa.date32()}
+                options = pyarrow.csv.ConvertOptions(column_types=kinds)
+                table = pyarrow.csv.read_csv(other.project / "t.csv", convert_options=options)
+                pyarrow.parquet.write_table(table, other.project / "t.parquet")
+                words.append("t.parquet")
+            case "query":
+                (other.project / "stays.sql").write_text(f"select {columns}, 1 as note\nfrom hospital.stays; -- all\n;\n")
+                other.policy(POLICY.format(rows='query = "stays.sql"'))
+                (other.project / "stays.sql").write_text(f"select {columns} from hospital.stays -- all\n;\n")
+            case "url":
+                words.append(f"postgresql://ward_ro@127.0.0.1:{server.port}/hospital?table=hospital.stays")
+            case "plan":
+                # What was planned is published, whatever the table says now.
+                server.sql("update hospital.stays set age = 99")
+                words = ["publish", "--plan", "tacenda-plan.json", "--yes"]
+        if name != "csv":
+            server.sql("drop schema open_data cascade; create schema open_data authorization open_rw")
+        other.run(0, *words, says=("is delivered to open",))
+        made[name] = hashlib.sha256((other.release(1) / "ward-stays-r0001.csv").read_bytes()).hexdigest()
+        assert other.events() == ["init", "publish", "deliver"], other.events()
+    server.sql("truncate hospital.stays")
+    server.sql(ROWS.format(first=1, last=300))
+    assert len(set(made.values())) == 1, made
+    # A first policy file comes from a database too.
+    shutil.rmtree(root / "house/project")
+    (root / "house/project").mkdir()
+    url = f"postgresql://ward_ro@127.0.0.1:{server.port}/hospital?table=hospital.public_stays"
+    server.sql(f"create view hospital.public_stays as select {columns} from hospital.stays; grant select on hospital.public_stays to ward_ro")
+    house.run(0, "init", url, "--yes")
+    drafted = (house.project / "tacenda.toml").read_text()
+    assert 'table = "hospital.public_stays"' in drafted and '"public-stays"' in drafted, drafted
+
+
+def settings(root: pathlib.Path, server: Server) -> None:
+    """Secrets come from where libpq looks, and are refused everywhere else."""
+    house = House(root, server)
+    url = f"postgresql://ward_ro@127.0.0.1:{server.port}/hospital?table=hospital.stays"
+    house.run(2, "check", url.replace("ward_ro@", f"ward_ro:{SECRET}@"), says=("C202",))
+    house.run(2, "check", url + f"&password={SECRET}", says=("C202",))
+    for words in [f"service=ward_ro password={SECRET}", f"service=ward_ro {SECRET}"]:
+        house.policy(POLICY.format(rows='table = "hospital.stays"').replace("service=ward_ro", words))
+        house.run(2, "plan", "--label", "x", says=("P244" if "password" in words else "P243",))
+    house.policy(POLICY.format(rows='table = "hospital.stays"'))
+    house.pgpass(f"*:*:*:*:{SECRET}\n", 0o644)
+    house.run(2, "check", url, says=("C203", "chmod 600"))
+    house.pgpass("*:*:*:*:wrong\n")
+    house.run(7, "check", url, says=("C703",))
+    house.run(0, "check", url, PGPASSWORD=SECRET)
+    house.pgpass(f"127.0.0.1:{server.port}:hospital:ward_ro:{SECRET}\n")
+    house.run(0, "check", url)
+    bare = "postgresql:///?table=hospital.stays"
+    named = {"PGHOST": "127.0.0.1", "PGPORT": str(server.port), "PGDATABASE": "hospital", "PGUSER": "ward_ro"}
+    house.run(0, "check", bare, **named)
+    house.run(0, "check", bare, PGSERVICE="ward_ro")
+    house.run(2, "check", bare, PGSERVICE="gone", says=("C201",))
+    house.run(7, "check", url.replace(str(server.port), "1"), says=("C701",))
+    house.run(2, "check", "postgresql:///hospital", says=("C201", "?table="))
+    house.run(2, "check", url.replace("stays", "gone"), says=("C205", "42P01"))
+    server.sql("create table hospital.locked (id text)")
+    house.run(2, "check", url.replace("stays", "locked"), says=("C205", "42501"))
+    # Only the columns that are not dropped may be read by this user, so nothing else was asked for.
+    assert server.sql("select has_column_privilege('ward_ro', 'hospital.stays', 'note', 'select')") == "f"
+
+
+def certificates(root: pathlib.Path, server: Server) -> None:
+    """A server must prove who it is."""
+    house = House(root, server)
+    ours, other = str(server.root / "ca.crt"), str(server.root / "other.crt")
+    url = f"postgresql://ward_ro@{{}}:{server.port}/hospital?table=hospital.stays"
+    near = url.format("localhost") + "&sslmode=verify-full"
+    house.run(0, "check", near + f"&sslrootcert={ours}")
+    house.run(0, "check", near, PGSSLROOTCERT=ours)
+    house.run(7, "check", near + f"&sslrootcert={other}", says=("C702",))
+    house.run(7, "check", near.replace("localhost", "127.0.0.1") + f"&sslrootcert={ours}", says=("C702",))
+    house.run(2, "check", near + "&sslrootcert=/nowhere.crt", says=("C201",))
+    address = own_address()
+    if address is None or address.startswith("127."):
+        return print("  SKIPPED: this machine has no address but loopback")
+    house.run(0, "check", url.format(address), PGSSLROOTCERT=ours)
+    house.run(7, "check", url.format(address), PGSSLROOTCERT=other, says=("C702",))
+    house.run(7, "check", url.format(address), says=("C702",))
+    house.run(2, "check", url.format(address) + "&sslmode=disable", says=("C201",))
+
+
+def types(root: pathlib.Path, server: Server) -> None:
+    """Types that are read, types that are not, and cells that no person has."""
+    server.sql("""drop table if exists hospital.odd; create table hospital.odd as select md5('p' || n)::uuid as id, 20 + n % 60 as age,
+      timestamptz '2024-06-01 23:30+00' + (n % 5) * interval '1 day' as admitted, n % 3 = 0 as smokes, (n / 7.0)::float8 as height,
+      (n % 50)::float4 as dose, ('w' || n % 3)::char(8) as ward, 'flu' || n % 4 as illness from generate_series(1, 80) n;
+      grant select on hospital.odd to ward_ro""")
+    house = House(root, server, 'query = "odd.sql"')
+    policy = POLICY.format(rows='query = "odd.sql"').split("[columns]")[0] + """[columns]
+id = { role = "identifier" }
+age = { role = "quasi", type = "integer", domain = [0, 120] }
+admitted = { role = "quasi", type = "date", domain = [2020-01-01, 2030-01-01] }
+smokes = { role = "quasi", type = "category", values = ["true", "false"] }
+height = { role = "quasi", type = "real", domain = [0, 200], precision = 0.1 }
+dose = { role = "quasi", type = "real", domain = [0, 200], precision = 0.1 }
+ward = { role = "quasi", type = "category", values = ["w0", "w1", "w2"] }
+illness = { role = "sensitive", type = "category" }
+""" + "[promise]" + POLICY.format(rows="").split("[promise]")[1]
+    house.policy(policy)
+    def query(text: str) -> None:
+        (house.project / "odd.sql").write_text(text)
+    query("select * from hospital.odd")
+    house.run(0, "check", "--what-if", "m=2..2")
+    house.run(0, "plan", "--label", "a", says=("read in UTC",))
+    house.run(0, "plan", "--label", "a", PGTZ="Europe/Berlin", says=("read in Europe/Berlin",))
+    for cell, way in [("int4range(age, age + 1)", "lower("), ("array[age]", '"age"[1]'), ("point(age, 1)", "::text")]:
+        query(f"select id, {cell} as age, admitted, smokes, height, dose, ward, illness from hospital.odd")
+        house.run(3, "plan", "--label", "a", says=("C301", way))
+    query("select id, age, 'infinity'::timestamptz as admitted, smokes, height, dose, ward, illness from hospital.odd")
+    house.run(3, "plan", "--label", "a", says=("C302", "row 1"))
+    query("select id, (illness || '-canary')::int as age, admitted, smokes, height, dose, ward, illness from hospital.odd")
+    assert "canary" not in house.run(2, "plan", "--label", "a", says=("C205", "22P02"))
+    query("delete from hospital.odd returning *")
+    house.run(2, "plan", "--label", "a", says=("C205",))
+    query("select id, id, age, admitted, smokes, height, dose, ward, illness from hospital.odd")
+    house.run(2, "plan", "--label", "a", says=("C205", "two columns"))
+    query(" ; ")
+    house.run(2, "plan", "--label", "a", says=("P245",))
+
+
+def the_whole_way(root: pathlib.Path, server: Server) -> None:
+    """Three quarters by a timer that repeats what failed; a researcher asks; the last two releases are withdrawn."""
+    house = House(root, server)
+    # Somebody kills the second run at moments that nobody chose.
+    for quarter, label in enumerate(QUARTERS):
+        moments = [0.02, 0.1, 0.3, 0.6] if quarter == 1 else []
+        for moment in moments:
+            begun = house.begin("publish", "--label", label, "--yes")
+            time.sleep(moment)
+            begun.kill()
+            begun.communicate()
+        house.run(0, "publish", "--label", label, "--yes")
+        before = house.events()
+        house.run(0, "publish", "--label", label, "--yes", says=("Nothing was published",))
+        assert house.events() == before, "a repeated run changed the ledger"
+        server.sql(f"delete from hospital.stays where id in (select id from hospital.stays order by id limit 10); {ROWS.format(first=1000 + 20 * quarter, last=1019 + 20 * quarter)}")
+    assert house.events().count("publish") == 3 and house.events().count("deliver") == 3, house.events()
+    assert server.sql("select count(*) from open_data.tacenda_releases", "researcher") == "3"
+    ask = lambda text: server.sql(text, "researcher")
+    rows = house.data(3)
+    inside = lambda cell, value: cell == "*" or (cell != "" and value >= float(cell[1:].split(",")[0]) and value < float(cell[:-1].split(",")[1]))
+    assert ask("select count(*) from open_data.ward_stays_r0003") == str(len(rows))
+    assert ask("select count(*) from open_data.ward_stays_latest where age @> 42") == str(sum(inside(row["age"], 42) for row in rows))
+    assert ask("select count(*) from open_data.ward_stays_latest where weight @> 61.3") == str(sum(inside(row["weight"], 61.3) for row in rows))
+    assert ask("select count(*) from open_data.ward_stays_latest where age is null") == str(sum(row["age"] == "" for row in rows))
+    assert ask("select count(*) from open_data.ward_stays_latest where age_maybe_missing") == str(sum(row["age"] == "*" for row in rows))
+    assert ask("select count(*) from open_data.ward_stays_latest where age_maybe_missing and age <> '(,)'") == "0"
+    day = lambda row: row["admitted"][1:11] <= "2025-03-01" < row["admitted"][12:22]
+    assert ask("select count(*) from open_data.ward_stays_latest where admitted @> date '2025-03-01'") == str(sum(map(day, rows)))
+    key = lambda row: (row["illness"], row["sex"])
+    theirs = ask("select illness, sex, count(*) from open_data.ward_stays_latest group by 1, 2 order by 1, 2")
+    counts = {pair: sum(key(row) == pair for row in rows) for pair in map(key, rows)}
+    assert sorted(theirs.splitlines()) == sorted(f"{illness}|{sex}|{count}" for (illness, sex), count in counts.items())
+    people = sum(float(row["row_weight"]) for row in rows)
+    assert abs(float(ask("select sum(row_weight) from open_data.ward_stays_latest")) - people) < 0.01
+    assert "permission denied" in server.sql("delete from open_data.ward_stays_r0001", "researcher", ok=False)
+    assert "m-invariance" in ask("select obj_description('open_data.ward_stays_r0001'::regclass)") or "2" in ask("select obj_description('open_data.ward_stays_r0001'::regclass)")
+    # Withdrawn: nobody reads it, and the one before is the latest.
+    house.run(0, "retract", QUARTERS[2], "--because", "ages were wrong", says=("marked as withdrawn in open",))
+    assert "permission denied" in server.sql("select 1 from open_data.ward_stays_r0003", "researcher", ok=False)
+    assert ask("select count(*) from open_data.ward_stays_latest") == str(len(house.data(2)))
+    assert "ages were wrong" in ask("select withdrawn_because from open_data.tacenda_releases where number = 3")
+    house.run(0, "retract", QUARTERS[2], "--because", "ages were wrong", says=("Nothing was done",))
+    server.stop()
+    house.run(8, "retract", QUARTERS[1], "--because", "a test", says=("C701", "is withdrawn in the ledger"))
+    server.start()
+    house.run(0, "deliver", says=("marked as withdrawn",))
+    house.run(0, "retract", QUARTERS[0], "--because", "a test")
+    assert ask("select count(*) from open_data.ward_stays_latest") == "0"
+    # The house is whole, nobody is betrayed, and no secret lies around.
+    house.run(0, "verify")
+    house.run(0, "audit", *[str(house.release(number)) for number in (1, 2, 3)])
+    assert "was delivered to open" in house.run(0, "log")
+    for path in house.project.rglob("*"):
+        assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
+
+
+def broken_in_the_middle(root: pathlib.Path, server: Server) -> None:
+    """Killed at each step, thrown out by the server, the server gone: the release is out once, and a retry finishes."""
+    house = House(root, server)
+    house.run(0, "publish", "--label", "a", "--yes")
+    there = "select count(*) from pg_class where relname ~ '_r000' and relnamespace = 'open_data'::regnamespace"
+    steps = [
+        # Before anything is written, and after all rows are.
+        "lock table open_data.tacenda_releases in access exclusive mode",
+        "select 1 from open_data.ward_stays_latest limit 1",
+    ]
+    number = 1
+    for step in steps:
+        for break_it in ["kill", "terminate", "stop"]:
+            number += 1
+            label = f"broken-{number}"
+            with server.holding(step):
+                begun = house.begin("publish", "--label", label, "--yes")
+                server.wait_for_lock(begun)
+                if break_it == "kill":
+                    begun.send_signal(signal.SIGKILL)
+                    house.end(begun, -signal.SIGKILL)
+                elif break_it == "terminate":
+                    server.sql("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'tacenda'")
+                    house.end(begun, 8, "is published", "C704")
+                else:
+                    server.stop("immediate")
+                    house.end(begun, 8, "is published", "C704")
+                    server.start()
+            assert server.sql(there) == str(number - 1), "half a delivery is there"
+            assert house.events().count("publish") == number, "the release is out"
+            # The timer tries again. The table has changed meanwhile, and is not read.
+            server.sql(ROWS.format(first=5000 + 20 * number, last=5009 + 20 * number))
+            server.sql("revoke usage on schema hospital from ward_ro")
+            house.run(0, "publish", "--label", label, "--yes", says=("Nothing was published", "is delivered to open"))
+            server.sql("grant usage on schema hospital to ward_ro")
+            assert server.sql(there) == str(number)
+            house.run(0, "publish", "--label", label, "--yes")
+    # The line in the ledger is lost, not the delivery: the database says that it is there.
+    server.stop()
+    number += 1
+    house.run(7, "publish", "--label", "later", "--yes", says=("C701",))
+    house.policy(POLICY.format(rows='table = "hospital.stays"').replace("[source]\npostgres = \"service=ward_ro\"\ntable = \"hospital.stays\"\n", ""))
+    server.start()
+    columns = "id, age, weight, admitted, sex, illness"
+    (house.project / "t.csv").write_text(server.sql(f"copy (select {columns} from hospital.stays) to stdout (format csv, header)") + "\n")
+    server.stop()
+    house.run(8, "publish", "t.csv", "--label", "later", "--yes", says=("C701", "is published"))
+    house.run(8, "publish", "t.csv", "--label", "later", "--yes", says=("C701", "is published"))
+    server.start()
+    before = house.copy("forgetful")
+    house.run(0, "deliver", says=(f"Release {number} is delivered to open",))
+    house.run(0, "deliver", says=("Nothing was done",))
+    before.run(0, "deliver", says=("was delivered to open before",))
+    # A database that was restored from an old copy has lost a release. The steward names it.
+    server.sql(f"drop view open_data.ward_stays_latest; drop table open_data.ward_stays_r{number:04}; delete from open_data.tacenda_releases where number = {number}")
+    house.run(0, "deliver", says=("Nothing was done",))
+    house.run(0, "deliver", "open", "--release", "later", says=(f"Release {number} is delivered to open",))
+    house.run(0, "verify")
+
+
+def two_at_once(root: pathlib.Path, server: Server) -> None:
+    """Two copies of a project deliver the same release: it is there once, and both say so."""
+    house = House(root / "one", server)
+    server.sql("alter schema open_data rename to hidden")
+    house.run(8, "publish", "--label", "a", "--yes", says=("C803", "create schema"))
+    server.sql("alter schema hidden rename to open_data")
+    other = house.copy("two")
+    with server.holding("select pg_advisory_lock(1)"):
+        begun = [one.begin("deliver") for one in (house, other)]
+        said = "".join(one.end(process, 0) for one, process in zip((house, other), begun))
+    assert "is delivered to open" in said and "was delivered to open before" in said, said
+    assert server.sql("select count(*) from open_data.tacenda_releases") == "1"
+    # In one project, one of two writers is told to wait.
+    house.run(0, "deliver", says=("Nothing was done",))
+
+
+def refusals(root: pathlib.Path, server: Server) -> None:
+    """Nothing of somebody else's is ever changed."""
+    house = House(root / "one", server)
+    house.run(0, "publish", "--label", "a", "--yes")
+    stranger = House(root / "two", server)
+    stranger.run(8, "publish", "--label", "a", "--yes", says=("C801", "is published"))
+    server.sql("create table open_data.ward_stays_r0002 (mine int)")
+    house.run(8, "publish", "--label", "b", "--yes", says=("C802", "ward_stays_r0002"))
+    assert server.sql("select count(*) from open_data.ward_stays_r0002") == "0"
+    server.sql("drop table open_data.ward_stays_r0002; alter role researcher rename to researcher2")
+    house.run(8, "deliver", says=("C803", "create role"))
+    server.sql("alter role researcher2 rename to researcher; alter schema open_data owner to postgres; revoke all on schema open_data from open_rw, researcher")
+    house.run(8, "deliver", says=("C803", "grant usage, create"))
+    server.sql("grant usage, create on schema open_data to open_rw")
+    house.run(8, "deliver", says=("C803", "grant usage on schema"))
+    server.sql("grant usage on schema open_data to researcher")
+    house.run(0, "deliver", says=("Release 2 is delivered",))
+    # A view of somebody else under our name is not replaced.
+    server.sql("alter view open_data.ward_stays_latest owner to postgres")
+    house.run(8, "publish", "--label", "c", "--yes", says=("C802", "ward_stays_latest"))
+    server.sql("alter view open_data.ward_stays_latest owner to open_rw")
+    # What others built on the view stays.
+    server.sql("create view open_data.built as select age from open_data.ward_stays_latest")
+    house.run(0, "deliver", says=("Release 3 is delivered",))
+    house.run(2, "deliver", "nowhere", says=("U201",))
+    house.run(2, "deliver", "--release", "9", says=("U202",))
+    # Names that a database cannot have are refused before anything is published.
+    text = POLICY.format(rows='table = "hospital.stays"')
+    for policy in [text.replace("ward-stays", "w" * 60), text.replace('schema = "open_data"', 'schema = ""'), text.replace("note =", '"xmin" =').replace('"xmin" = { role = "drop"', '"xmin" = { role = "public", because = "a test"')]:
+        stranger.policy(policy)
+        stranger.run(2, "plan", "--label", "z", says=("P246",))
+
+
+main()

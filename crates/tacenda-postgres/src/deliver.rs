@@ -1,0 +1,317 @@
+//! Makes a schema have a release: one transaction, so that all of it is there or nothing.
+//!
+//! The table `tacenda_releases` of the schema is the registry: which release of which series is there, by the SHA-256 of
+//! its manifest. A release that is listed with the same digest is done; with another digest it is refused. Nothing that
+//! the registry does not list is ever changed.
+
+use crate::connect::{connect, failed, told};
+use crate::encode::{TableColumn, columns, write_rows};
+use crate::{literal, quoted};
+use postgres::error::SqlState;
+use postgres::{Client, IsolationLevel, Transaction};
+use sha2::{Digest, Sha256};
+use tacenda::folder::ReceivedRelease;
+use tacenda::promise::{DeliveryTarget, latest_name, table_name};
+use tacenda::use_cases::{DatabaseError, Delivered, Withdrawal};
+
+/// The name of the registry.
+const REGISTRY: &str = "tacenda_releases";
+
+/// Names mean what they say whatever the user's settings are, and nobody waits for ever.
+const SESSION: &str = "set search_path = ''; set standard_conforming_strings = on; set lock_timeout = '30s'";
+
+/// The role that everybody has. It is no name, so it is not quoted.
+const EVERYBODY: &str = "public";
+
+/// Makes the database have a release.
+pub fn deliver(to: &DeliveryTarget, received: &ReceivedRelease) -> Result<Delivered, DatabaseError> {
+    let (series, release) = (&received.series, received.release.number);
+    let mut client = connect(&to.connection)?;
+    let mut shelf = Shelf::open(&mut client, to, series)?;
+    shelf.assert_rights()?;
+    shelf.make_registry()?;
+    match shelf.registered(release)? {
+        Some(digest) if digest == received.manifest_digest => return Ok(Delivered::Before),
+        Some(_) => return Err(DatabaseError::OtherRelease { release }),
+        None => {}
+    }
+    let name = table_name(series, release);
+    if shelf.find(&name)?.is_some() {
+        return Err(DatabaseError::NotOurs { what: shelf.shown(&name) });
+    }
+    let columns = columns(received);
+    shelf.make_table(&name, &columns, received)?;
+    shelf.fill(&name, &columns, received)?;
+    shelf.let_read(&name)?;
+    let row = format!(
+        "insert into {} (series, number, label, table_name, rows, manifest_sha256) values ($1, $2, $3, $4, $5, $6)",
+        shelf.place(REGISTRY)
+    );
+    let (number, rows) = (release as i32, received.release.row_count() as i64);
+    let values: [&(dyn postgres::types::ToSql + Sync); 6] =
+        [series, &number, &received.release.label, &name, &rows, &received.manifest_digest];
+    shelf.step.execute(&row, &values).map_err(failed)?;
+    shelf.show_latest()?;
+    shelf.commit()?;
+    Ok(Delivered::Now)
+}
+
+/// Marks a release as withdrawn, takes away the right to read it, and shows the one before as the latest.
+pub fn withdraw(to: &DeliveryTarget, withdrawal: &Withdrawal) -> Result<(), DatabaseError> {
+    let mut client = connect(&to.connection)?;
+    let mut shelf = Shelf::open(&mut client, to, &withdrawal.series)?;
+    if shelf.find(REGISTRY)?.is_none() {
+        return Ok(());
+    }
+    shelf.make_registry()?;
+    let update = format!(
+        "update {} set withdrawn = pg_catalog.now(), withdrawn_because = $3 where series = $1 and number = $2 and \
+         withdrawn is null",
+        shelf.place(REGISTRY)
+    );
+    let Withdrawal { series, release, on, because } = withdrawal;
+    let changed = shelf.step.execute(&update, &[series, &(*release as i32), because]).map_err(failed)?;
+    if changed == 0 {
+        return Ok(());
+    }
+    let name = table_name(series, *release);
+    if let Some(Relation { is_ours: true, .. }) = shelf.find(&name)? {
+        shelf.close(&name)?;
+        let comment = format!("WITHDRAWN on {on}: {}. Do not use it.", because.trim_end_matches('.'));
+        shelf.run(&format!("comment on table {} is {}", shelf.place(&name), literal(&comment)))?;
+    }
+    shelf.show_latest()?;
+    shelf.commit()
+}
+
+/// The schema of a delivery, in a transaction that holds the series' lock.
+struct Shelf<'c> {
+    step: Transaction<'c>,
+    schema: String,
+    series: String,
+    readers: Vec<String>,
+    user: String,
+}
+
+/// A table or view that is there.
+struct Relation {
+    is_view: bool,
+    /// Whether the user who delivers owns it.
+    is_ours: bool,
+}
+
+impl<'c> Shelf<'c> {
+    /// Begins. Two deliveries of a series into a schema wait for each other.
+    fn open(client: &'c mut Client, to: &DeliveryTarget, series: &str) -> Result<Shelf<'c>, DatabaseError> {
+        client.batch_execute(SESSION).map_err(failed)?;
+        // What another delivery committed meanwhile must be seen after the lock.
+        let step = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted).read_only(false).start();
+        let mut step = step.map_err(failed)?;
+        let digest = Sha256::digest(format!("tacenda {} {series}", to.schema));
+        let lock = i64::from_be_bytes(*digest.first_chunk().expect("it has 32 bytes"));
+        step.execute("select pg_catalog.pg_advisory_xact_lock($1)", &[&lock]).map_err(failed)?;
+        let user: String = step.query_one("select current_user::text", &[]).map_err(failed)?.get(0);
+        let (schema, series) = (to.schema.clone(), series.to_string());
+        Ok(Shelf { step, schema, series, readers: to.grant.clone(), user })
+    }
+
+    /// A thing of the schema, as SQL names it.
+    fn place(&self, name: &str) -> String {
+        format!("{}.{}", quoted(&self.schema), quoted(name))
+    }
+
+    /// The same for people.
+    fn shown(&self, name: &str) -> String {
+        format!("{}.{name}", self.schema)
+    }
+
+    fn run(&mut self, sql: &str) -> Result<(), DatabaseError> {
+        self.step.batch_execute(sql).map_err(failed)
+    }
+
+    /// A table, view or anything else of that name.
+    fn find(&mut self, name: &str) -> Result<Option<Relation>, DatabaseError> {
+        let sql = "select c.relkind = 'v', pg_catalog.pg_has_role(c.relowner, 'MEMBER') from pg_catalog.pg_class c \
+                   join pg_catalog.pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2";
+        let found = self.step.query_opt(sql, &[&self.schema, &name]).map_err(failed)?;
+        Ok(found.map(|row| Relation { is_view: row.get(0), is_ours: row.get(1) }))
+    }
+
+    /// Refuses a schema, roles and rights that are not as they must be, with what its owner can run.
+    fn assert_rights(&mut self) -> Result<(), DatabaseError> {
+        let (schema, user) = (quoted(&self.schema), quoted(&self.user));
+        let missing = |what: String, sql: String| Err(DatabaseError::NotAllowed { what, sql });
+        let sql = "select pg_catalog.has_schema_privilege(oid, 'CREATE') and pg_catalog.has_schema_privilege(oid, 'USAGE'), \
+                   pg_catalog.pg_has_role(nspowner, 'MEMBER') from pg_catalog.pg_namespace where nspname = $1";
+        let Some(found) = self.step.query_opt(sql, &[&self.schema]).map_err(failed)? else {
+            let what = format!("there is no schema {}", self.schema);
+            return missing(what, format!("create schema {schema} authorization {user}"));
+        };
+        if !found.get::<_, bool>(0) {
+            let what = format!("{} may not create tables in the schema {}", self.user, self.schema);
+            return missing(what, format!("grant usage, create on schema {schema} to {user}"));
+        }
+        let is_owner: bool = found.get(1);
+        for reader in self.readers.clone() {
+            let known = self.step.query_opt("select 1 from pg_catalog.pg_roles where rolname = $1", &[&reader]);
+            if reader != EVERYBODY && known.map_err(failed)?.is_none() {
+                return missing(format!("there is no role {reader}"), format!("create role {}", role(&reader)));
+            }
+            let sql = "select pg_catalog.has_schema_privilege($1::name, oid, 'USAGE') from pg_catalog.pg_namespace where \
+                       nspname = $2";
+            let may: bool = self.step.query_one(sql, &[&reader, &self.schema]).map_err(failed)?.get(0);
+            let grant = format!("grant usage on schema {schema} to {}", role(&reader));
+            match (may, is_owner) {
+                (true, _) => {}
+                (false, true) => self.run(&grant)?,
+                (false, false) => return missing(format!("{reader} may not use the schema {}", self.schema), grant),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the registry where there is none. One that belongs to somebody else could run anything.
+    fn make_registry(&mut self) -> Result<(), DatabaseError> {
+        match self.find(REGISTRY)? {
+            Some(Relation { is_view: false, is_ours: true }) => return Ok(()),
+            Some(_) => return Err(DatabaseError::NotOurs { what: self.shown(REGISTRY) }),
+            None => {}
+        }
+        let place = self.place(REGISTRY);
+        self.run(&format!(
+            "create table {place} (series text, number int4, label text not null, table_name text not null, rows int8 not \
+             null, manifest_sha256 text not null, delivered timestamptz not null default pg_catalog.now(), withdrawn \
+             timestamptz, withdrawn_because text, primary key (series, number)); comment on table {place} is 'Which \
+             releases tacenda delivered into this schema, and which of them are withdrawn.'"
+        ))?;
+        self.let_read(REGISTRY)
+    }
+
+    /// The digest under which a release is registered.
+    fn registered(&mut self, release: u32) -> Result<Option<String>, DatabaseError> {
+        let sql = format!("select manifest_sha256 from {} where series = $1 and number = $2", self.place(REGISTRY));
+        let row = self.step.query_opt(&sql, &[&self.series, &(release as i32)]).map_err(failed)?;
+        Ok(row.map(|row| row.get(0)))
+    }
+
+    fn make_table(
+        &mut self,
+        name: &str,
+        columns: &[TableColumn],
+        received: &ReceivedRelease,
+    ) -> Result<(), DatabaseError> {
+        let place = self.place(name);
+        let list: Vec<String> =
+            columns.iter().map(|column| format!("{} {}", quoted(&column.name), column.kind)).collect();
+        self.run(&format!("create table {place} ({})", list.join(", ")))?;
+        let release = &received.release;
+        let comment = format!(
+            "{}, release {}, label {}. {} Manifest SHA-256 {}.",
+            received.series,
+            release.number,
+            release.label,
+            received.manifest.promise.sentence,
+            received.manifest_digest
+        );
+        let mut sql = format!("comment on table {place} is {};", literal(&comment));
+        for column in columns {
+            sql += &format!(" comment on column {place}.{} is {};", quoted(&column.name), literal(&column.comment));
+        }
+        self.run(&sql)
+    }
+
+    fn fill(&mut self, name: &str, columns: &[TableColumn], received: &ReceivedRelease) -> Result<(), DatabaseError> {
+        let copy = format!("copy {} from stdin (format binary)", self.place(name));
+        let mut writer = self.step.copy_in(&copy).map_err(failed)?;
+        write_rows(received, columns, &mut writer).map_err(|error| {
+            let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<postgres::Error>());
+            DatabaseError::Failed { what: inner.map_or_else(|| error.to_string(), told) }
+        })?;
+        let rows = writer.finish().map_err(failed)?;
+        match rows == received.release.row_count() as u64 {
+            true => Ok(()),
+            false => Err(DatabaseError::Failed { what: "the server took another number of rows".into() }),
+        }
+    }
+
+    /// Lets the readers read a table or view.
+    fn let_read(&mut self, name: &str) -> Result<(), DatabaseError> {
+        let place = self.place(name);
+        let grants: String =
+            self.readers.iter().map(|reader| format!("grant select on {place} to {};", role(reader))).collect();
+        self.run(&grants)
+    }
+
+    /// Takes every right away that anybody but the owner has.
+    fn close(&mut self, name: &str) -> Result<(), DatabaseError> {
+        let sql = "select distinct coalesce(r.rolname::text, 'public') from pg_catalog.pg_class c join \
+                   pg_catalog.pg_namespace n on n.oid = c.relnamespace cross join lateral \
+                   pg_catalog.aclexplode(c.relacl) a left join pg_catalog.pg_roles r on r.oid = a.grantee where \
+                   n.nspname = $1 and c.relname = $2 and a.grantee <> c.relowner";
+        let rows = self.step.query(sql, &[&self.schema, &name]).map_err(failed)?;
+        let place = self.place(name);
+        let revoke = |name: String| format!("revoke all on {place} from {};", role(&name));
+        let revokes: String = rows.iter().map(|row| revoke(row.get(0))).collect();
+        self.run(&revokes)
+    }
+
+    /// Lets the view of the latest release show the newest one that is there and not withdrawn; nothing if there is none.
+    fn show_latest(&mut self) -> Result<(), DatabaseError> {
+        let view = latest_name(&self.series);
+        let sql = format!(
+            "select table_name, label, withdrawn is null from {} where series = $1 order by (withdrawn is null) desc, \
+             number desc",
+            self.place(REGISTRY)
+        );
+        let listed = self.step.query(&sql, &[&self.series]).map_err(failed)?;
+        let mut shown = None;
+        for row in &listed {
+            let name: String = row.get(0);
+            if self.find(&name)?.is_some_and(|found| found.is_ours) {
+                shown = Some((name, row.get::<_, String>(1), row.get::<_, bool>(2)));
+                break;
+            }
+        }
+        let Some((table, label, is_valid)) = shown else { return Ok(()) };
+        if self.find(&view)?.is_some_and(|found| !found.is_view || !found.is_ours) {
+            return Err(DatabaseError::NotOurs { what: self.shown(&view) });
+        }
+        let place = self.place(&view);
+        let only = if is_valid { "" } else { " where false" };
+        let rows = format!("view {place} as select * from {}{only}", self.place(&table));
+        self.replace_view(&place, &rows)?;
+        let comment = match is_valid {
+            true => format!("The latest release of {}: {label}.", self.series),
+            false => format!("All releases of {} here are withdrawn.", self.series),
+        };
+        self.run(&format!("comment on view {place} is {}", literal(&comment)))?;
+        self.let_read(&view)
+    }
+
+    /// Defines a view anew. Where a column changed its type, the view must be dropped first; what was built on it is in the
+    /// way then.
+    fn replace_view(&mut self, place: &str, rows: &str) -> Result<(), DatabaseError> {
+        let mut attempt = self.step.savepoint("view").map_err(failed)?;
+        match attempt.batch_execute(&format!("create or replace {rows}")) {
+            Ok(()) => attempt.commit().map_err(failed),
+            Err(error) if error.code() == Some(&SqlState::INVALID_TABLE_DEFINITION) => {
+                attempt.rollback().map_err(failed)?;
+                self.run(&format!("drop view {place}; create {rows}"))
+            }
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// Ends. Only now anything is there.
+    fn commit(self) -> Result<(), DatabaseError> {
+        self.step.commit().map_err(|error| match error.as_db_error() {
+            Some(_) => failed(error),
+            None => DatabaseError::Uncertain { what: told(&error) },
+        })
+    }
+}
+
+/// A role, as SQL names it.
+fn role(name: &str) -> String {
+    if name == EVERYBODY { EVERYBODY.into() } else { quoted(name) }
+}

@@ -1,0 +1,207 @@
+//! What is owed to databases, and when it is paid: with a database of ours that fails when it is told to.
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use tacenda::folder::ReceivedRelease;
+use tacenda::ingest::Source;
+use tacenda::promise::{DatabaseTable, DeliveryTarget};
+use tacenda::use_cases::{
+    self, Database, DatabaseError, Delivered, DeliveryReport, Next, ProjectFolder, PublishReport, ReleaseRequest,
+    UseCaseError, WantedDeliveries, Withdrawal,
+};
+use tempfile::TempDir;
+
+/// A database in memory.
+#[derive(Debug, Default)]
+struct FakeDatabase {
+    is_gone: AtomicBool,
+    fetched: AtomicUsize,
+    first_person: AtomicUsize,
+    there: Mutex<Vec<String>>,
+}
+
+impl FakeDatabase {
+    fn reached(&self) -> Result<(), DatabaseError> {
+        match self.is_gone.load(Ordering::SeqCst) {
+            true => Err(DatabaseError::Unreachable { what: "a test".into() }),
+            false => Ok(()),
+        }
+    }
+
+    fn keep(&self, what: String) -> Delivered {
+        let mut there = self.there.lock().unwrap();
+        if there.contains(&what) {
+            return Delivered::Before;
+        }
+        there.push(what);
+        Delivered::Now
+    }
+}
+
+impl Database for FakeDatabase {
+    fn fetch(&self, _: &DatabaseTable, wanted: &dyn Fn(&str) -> bool) -> Result<Source, DatabaseError> {
+        self.reached()?;
+        self.fetched.fetch_add(1, Ordering::SeqCst);
+        assert!(wanted("age") && wanted("unknown") && !wanted("note"), "what is dropped is not wanted");
+        let first = self.first_person.load(Ordering::SeqCst);
+        let row = |person: usize| format!("p{person},{},{}\n", 20 + person % 50, ["flu", "gout", "acne"][person % 3]);
+        let text: String = ["id,age,illness\n".into()].into_iter().chain((first..first + 30).map(row)).collect();
+        Ok(Source::spool("a table", text.as_bytes()).unwrap())
+    }
+
+    fn deliver(&self, to: &DeliveryTarget, release: &ReceivedRelease) -> Result<Delivered, DatabaseError> {
+        self.reached()?;
+        Ok(self.keep(format!("{} {}", to.name, release.release.number)))
+    }
+
+    fn withdraw(&self, to: &DeliveryTarget, withdrawal: &Withdrawal) -> Result<(), DatabaseError> {
+        self.reached()?;
+        self.keep(format!("{} not {}: {}", to.name, withdrawal.release, withdrawal.because));
+        Ok(())
+    }
+}
+
+const POLICY: &str = "policy = 1\n[series]\nname = 'ward'\n[source]\npostgres = 'host=x'\ntable = 't'\n[deliver.open]\n\
+                      postgres = 'host=x'\nschema = 's'\n[columns]\nid = { role = 'identifier' }\nage = { role = 'quasi', \
+                      type = 'integer', domain = [0, 120] }\nillness = { role = 'sensitive' }\nnote = { role = 'drop' }\n\
+                      [promise]\nmodel = 'm-invariance'\nm = 2\n[counterfeits]\nmax_share = 0.5\n[withheld]\nmax_share = 0.5\n";
+
+/// A project with its database.
+struct Office {
+    folder: TempDir,
+    database: Arc<FakeDatabase>,
+}
+
+impl Office {
+    fn new() -> Office {
+        let office = Office { folder: tempfile::tempdir().unwrap(), database: Arc::default() };
+        fs::write(office.folder.path().join("tacenda.toml"), POLICY).unwrap();
+        office
+    }
+
+    fn project(&self) -> ProjectFolder {
+        let database: Arc<dyn Database> = self.database.clone();
+        ProjectFolder { root: self.folder.path().into(), database: Some(database), ..ProjectFolder::default() }
+    }
+
+    fn request(&self, label: &str) -> ReleaseRequest {
+        ReleaseRequest { project: self.project(), label: Some(label.into()), ..ReleaseRequest::default() }
+    }
+
+    fn publish(&self, label: &str) -> PublishReport {
+        self.request(label).prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap()
+    }
+
+    fn deliver(&self, release: Option<&str>) -> String {
+        let wanted = WantedDeliveries { release, ..WantedDeliveries::default() };
+        told(&use_cases::deliver(&self.project(), wanted, &|_, _| {}).unwrap().deliveries)
+    }
+
+    fn is_gone(&self, gone: bool) {
+        self.database.is_gone.store(gone, Ordering::SeqCst);
+    }
+
+    fn there(&self) -> Vec<String> {
+        self.database.there.lock().unwrap().clone()
+    }
+
+    fn events(&self) -> Vec<String> {
+        use_cases::log(self.folder.path()).unwrap().events.into_iter().map(|event| event.event).collect()
+    }
+}
+
+/// What happened, in a word per delivery.
+fn told(reports: &[DeliveryReport]) -> String {
+    let one = |report: &DeliveryReport| {
+        format!("{} {:?}{}", report.release, report.outcome, report.code.as_deref().unwrap_or_default())
+    };
+    reports.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn what_a_database_misses_is_delivered_later_and_once() {
+    let office = Office::new();
+    assert_eq!(told(&office.publish("a").deliveries), "1 Delivered");
+    let (published, fetched) = (office.events(), office.database.fetched.load(Ordering::SeqCst));
+    // A label that is committed is not read again, whatever the table says now.
+    office.database.first_person.store(10, Ordering::SeqCst);
+    let again = office.publish("a");
+    assert!(again.already && again.deliveries.is_empty());
+    assert_eq!((office.events(), office.database.fetched.load(Ordering::SeqCst)), (published, fetched));
+
+    // The database goes while the release is on its way there. The release is out.
+    let next = office.request("b").prepare(None, &|_, _| {}).unwrap();
+    office.is_gone(true);
+    assert_eq!(told(&next.publish(&|_, _| {}).unwrap().deliveries), "2 FailedC701");
+    assert_eq!(told(&office.publish("b").deliveries), "2 FailedC701");
+    assert_eq!(office.request("c").prepare(None, &|_, _| {}).err().map(|error| error.code()), Some("C701"));
+    office.is_gone(false);
+    assert_eq!(told(&office.publish("b").deliveries), "2 Delivered");
+    assert_eq!((office.deliver(None), office.deliver(Some("b"))), (String::new(), "2 Already".into()));
+    assert_eq!(office.there(), ["open 1", "open 2"]);
+    assert_eq!(office.events(), ["init", "publish", "deliver", "publish", "deliver"]);
+}
+
+#[test]
+fn a_withdrawal_reaches_what_was_delivered_and_nothing_else() {
+    let office = Office::new();
+    office.publish("a");
+    let next = office.request("b").prepare(None, &|_, _| {}).unwrap();
+    office.is_gone(true);
+    next.publish(&|_, _| {}).unwrap();
+    // Neither reaches the database: one must be marked there, the other was never there.
+    for label in ["a", "b"] {
+        let report = use_cases::retract(&office.project(), label, "a test").unwrap();
+        assert_eq!(told(&report.deliveries), "1 FailedC701", "{label}");
+    }
+    office.is_gone(false);
+    assert_eq!(office.deliver(None), "1 Withdrawn");
+    assert_eq!(office.deliver(None), "");
+    assert_eq!(office.there(), ["open 1", "open not 1: a test"]);
+    // A policy that cannot be read does not keep a release from being withdrawn, and says whom it did not tell.
+    let office = Office::new();
+    office.publish("a");
+    fs::write(office.folder.path().join("tacenda.toml"), "policy = 1\n").unwrap();
+    let report = use_cases::retract(&office.project(), "a", "a test").unwrap();
+    assert_eq!((told(&report.deliveries), report.already), ("1 FailedP204".into(), false));
+}
+
+#[test]
+fn a_plan_keeps_the_table_and_outlives_deliveries() {
+    let office = Office::new();
+    office.is_gone(false);
+    office.publish("a");
+    let next = office.request("b").prepare(None, &|_, _| {}).unwrap();
+    office.is_gone(true);
+    next.publish(&|_, _| {}).unwrap();
+    office.is_gone(false);
+    let used = use_cases::plan(office.request("b"), None, &|_, _| {}).unwrap_err();
+    assert_eq!(used.code(), "R202");
+    office.database.first_person.store(3, Ordering::SeqCst);
+    let planned = use_cases::plan(office.request("c"), None, &|_, _| {}).unwrap();
+    let fetched = office.database.fetched.load(Ordering::SeqCst);
+    assert_eq!(office.deliver(None), "2 Delivered");
+    let request = ReleaseRequest { project: office.project(), ..ReleaseRequest::default() };
+    let published = request.prepare(Some(planned.plan), &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap();
+    assert_eq!((told(&published.deliveries), published.release), ("3 Delivered".into(), 3));
+    assert_eq!(office.database.fetched.load(Ordering::SeqCst), fetched, "the table is in the vault");
+}
+
+#[test]
+fn without_a_client_nothing_is_read_and_a_publish_says_what_it_owes() {
+    let office = Office::new();
+    let alone = ProjectFolder { database: None, ..office.project() };
+    let request = |data| ReleaseRequest { project: alone.clone(), data, ..ReleaseRequest::default() };
+    let code = |request: ReleaseRequest| match request.prepare(None, &|_, _| {}) {
+        Ok(Next::Release(_) | Next::Already(_)) => "no error",
+        Err(error) => UseCaseError::code(&error),
+    };
+    assert_eq!(code(request(None)), "C204");
+    assert_eq!(code(request(Some(tacenda::Given::Path("postgresql://h/d?table=t".into())))), "C204");
+    assert_eq!(code(request(Some(tacenda::Given::Path("postgresql://u:pw@h/d?table=t".into())))), "C202");
+    let table = office.folder.path().join("t.csv");
+    fs::write(&table, "id,age,illness\na,1,flu\nb,2,gout\nc,3,flu\nd,4,gout\n").unwrap();
+    let next = request(Some(tacenda::Given::Path(table))).prepare(None, &|_, _| {}).unwrap();
+    assert_eq!(told(&next.publish(&|_, _| {}).unwrap().deliveries), "1 FailedC204");
+}
