@@ -60,9 +60,9 @@ pub use hierarchy::{TreeNode, TreeReport, TreeRule, new_tree, save_tree, tree};
 pub use keys::{KeyReport, new_key, rotate_key, show_key};
 pub use overview::{NextStep, Overview, Planned, PolicySummary, discard_plan, overview};
 pub use plan::{DriftReport, Plan, PlanReport, plan};
+pub use policy_text::{policy_text, save_policy_text};
 pub use private_file::write_private;
 pub use problem::ProblemReport;
-pub use policy_text::{policy_text, save_policy_text};
 pub use receipt::{ReceiptAnswer, ReceiptReport, ReceiptedRelease, receipt};
 pub use release::{Next, PublishReport, Rehearsed, ReleaseRequest};
 pub use releases::{

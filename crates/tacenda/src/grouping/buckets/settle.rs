@@ -63,10 +63,8 @@ pub fn settle(
     rng: &mut Rng,
 ) -> Settlement {
     let index = |set: &[Value]| set.iter().map(|value| value.index()).collect::<Vec<_>>();
-    let homes: Vec<(Vec<usize>, Vec<i64>)> = homes
-        .iter()
-        .map(|(set, lists)| (index(set), lists.iter().map(|&people| people as i64).collect()))
-        .collect();
+    let homes: Vec<(Vec<usize>, Vec<i64>)> =
+        homes.iter().map(|(set, lists)| (index(set), lists.iter().map(|&people| people as i64).collect())).collect();
     let mut people = vec![0; is_held.len()];
     wanting.iter().for_each(|kind| people[kind.value.index()] += kind.people as i64);
     let most_waiting = everyone as i64 / WAITING;
@@ -214,7 +212,10 @@ impl Settling<'_> {
         let found = |(of, &kind): (usize, &usize)| {
             let of: Vec<i64> = flow[of].clone();
             let sets = sets.clone();
-            of.into_iter().enumerate().filter(|&(_, people)| people > 0).map(move |(at, people)| (kind, sets[at], people))
+            of.into_iter()
+                .enumerate()
+                .filter(|&(_, people)| people > 0)
+                .map(move |(at, people)| (kind, sets[at], people))
         };
         (kinds.iter().enumerate().flat_map(found).collect(), none)
     }
@@ -226,9 +227,8 @@ impl Settling<'_> {
         let value = value.index();
         // Their place among those of their value is no longer needed.
         self.levels.give(value, 1);
-        let is_open = |&other: &usize| {
-            other != value && is_held[other] && past.binary_search(&Value(other as u32)).is_err()
-        };
+        let is_open =
+            |&other: &usize| other != value && is_held[other] && past.binary_search(&Value(other as u32)).is_err();
         let mut others: Vec<usize> = (0..is_held.len()).filter(is_open).collect();
         others.sort_by_key(|&other| (self.levels.spare[other], other));
         others.truncate(self.levels.m - 1);
@@ -237,7 +237,8 @@ impl Settling<'_> {
             self.levels.number(others);
         }
         let open = self.levels.holding[value].iter().copied().filter(|&set| self.may_enter(kind, set));
-        let by_cost = |&a: &usize, &b: &usize| self.levels.cost(a, 1).total_cmp(&self.levels.cost(b, 1)).then(a.cmp(&b));
+        let by_cost =
+            |&a: &usize, &b: &usize| self.levels.cost(a, 1).total_cmp(&self.levels.cost(b, 1)).then(a.cmp(&b));
         let best = open.min_by(by_cost);
         let Some(set) = best else { return self.left[kind] -= 1 };
         let helps = |&other: &usize| other != value && self.levels.spare[other] < 0;
@@ -254,7 +255,8 @@ impl Settling<'_> {
     /// Gives newcomers the places that are left. Where there are more places than newcomers, those come first whose
     /// sets will need them.
     fn enter_newcomers(&mut self, is_held: &[bool]) {
-        let newcomers: Vec<usize> = (0..self.wanting.len()).filter(|&kind| self.wanting[kind].past.is_empty()).collect();
+        let newcomers: Vec<usize> =
+            (0..self.wanting.len()).filter(|&kind| self.wanting[kind].past.is_empty()).collect();
         let mut rate = vec![1.0; is_held.len()];
         for &kind in &newcomers {
             let value = self.wanting[kind].value.index();

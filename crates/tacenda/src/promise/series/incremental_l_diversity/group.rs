@@ -120,7 +120,9 @@ impl IncrementalLDiversity {
         let buckets = dealt_in_cells(schema, table, newcomers, lots, u64::from(self.l), may_cut);
         match self.groups {
             GroupForming::Drawn => draw(&buckets, &mut grouping),
-            GroupForming::Dealt | GroupForming::Close => cut(schema, table, buckets, lots, 1, Effort::Fast, &mut grouping),
+            GroupForming::Dealt | GroupForming::Close => {
+                cut(schema, table, buckets, lots, 1, Effort::Fast, &mut grouping)
+            }
         }
         Ok(grouping)
     }

@@ -239,14 +239,7 @@ fn gaps(buckets: &[Bucket], values: usize) -> Vec<u64> {
 }
 
 /// Gives all newcomers a place: in gaps, in whole copies of existing sets, and in new sets.
-fn fill(
-    schema: &Schema,
-    table: &Table,
-    newcomers: Vec<Vec<u32>>,
-    buckets: &mut Vec<Bucket>,
-    lots: &Lots,
-    m: u64,
-) {
+fn fill(schema: &Schema, table: &Table, newcomers: Vec<Vec<u32>>, buckets: &mut Vec<Bucket>, lots: &Lots, m: u64) {
     let counts = Counts {
         newcomers: newcomers.iter().map(|rows| rows.len() as u64).collect(),
         gaps: gaps(buckets, newcomers.len()),
@@ -321,7 +314,8 @@ impl Seated<'_> {
         let keys = Hilbert::new(schema).keys(table);
         let mut left = Waiting::new(&newcomers, &keys);
         let is_empty: Vec<bool> = buckets.iter().map(|bucket| bucket.copies == 0).collect();
-        let to_fill = |(quotas, is_empty): (&Vec<u64>, &bool)| if *is_empty { vec![0; quotas.len()] } else { quotas.clone() };
+        let to_fill =
+            |(quotas, is_empty): (&Vec<u64>, &bool)| if *is_empty { vec![0; quotas.len()] } else { quotas.clone() };
         left.fill_quotas(buckets, &keys, &quotas.iter().zip(&is_empty).map(to_fill).collect::<Vec<_>>());
         let mut deck = Deck::new(left.left(), table, lots);
         for (at, bucket) in buckets.iter_mut().enumerate().filter(|(at, _)| is_empty[*at]) {
@@ -356,9 +350,8 @@ impl Seated<'_> {
         let new = newcomers.iter().enumerate().filter(|(_, rows)| !rows.is_empty()).map(|(value, rows)| {
             (Wanting { value: Value(value as u32), past: Vec::new(), people: rows.len() as u64 }, Vec::new())
         });
-        let changed = kinds.into_iter().map(|((value, past), rows)| {
-            (Wanting { value, past, people: rows.len() as u64 }, rows)
-        });
+        let changed =
+            kinds.into_iter().map(|((value, past), rows)| (Wanting { value, past, people: rows.len() as u64 }, rows));
         new.chain(changed).unzip()
     }
 }
