@@ -88,7 +88,7 @@ fn kept(console: &Console, key: &str) -> Fields {
 fn drafted(console: &Console, table: &Choosable, answers: &Fields) -> Result<Drafting, UseCaseError> {
     let request = DraftRequest {
         project: console.project().clone(),
-        data: table.path.clone(),
+        data: tacenda::Given::Path(table.path.clone()),
         name: answers.some("name").map(String::from),
         promise: None,
     };

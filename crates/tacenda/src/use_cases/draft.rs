@@ -35,6 +35,8 @@ pub struct Drafting {
     policy: PathBuf,
     series: String,
     source: Source,
+    /// The file of the table, if it is in one.
+    table: PathBuf,
     /// The section that names the table in a database.
     section: String,
 }
@@ -109,14 +111,14 @@ impl DraftRequest {
         {
             return Err(UseCaseError::usage("there is no such promise; tacenda promises lists them"));
         }
-        Ok(Drafting { draft, policy, series, source, section })
+        Ok(Drafting { draft, policy, series, table, source, section })
     }
 }
 
 impl Drafting {
     /// The policy file as it would be written now.
     pub fn text(&self) -> String {
-        self.draft.to_toml(&self.series)
+        self.draft.to_toml(&self.series) + &self.section
     }
 
     /// The series' name.
@@ -124,9 +126,9 @@ impl Drafting {
         &self.series
     }
 
-    /// The table.
-    pub(super) fn data(&self) -> &Path {
-        &self.data
+    /// The file of the table, if it is in one.
+    pub(super) fn table(&self) -> &Path {
+        &self.table
     }
 
     /// Writes the policy file and its hierarchies, and tries the ways to keep its promise on the table. Files that are
@@ -141,7 +143,7 @@ impl Drafting {
         for (name, text) in &hierarchies {
             write(&folder.join(name), text)?;
         }
-        write(&self.policy, &(self.draft.to_toml(&self.series) + &self.section))?;
+        write(&self.policy, &self.text())?;
         let column = |column: &ingest::DraftColumn| InitColumn {
             name: column.name.clone(),
             role: column.role.word().to_string(),

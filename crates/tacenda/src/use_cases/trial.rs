@@ -47,7 +47,7 @@ impl Trial {
         }
         write(&policy, &drafting.text())?;
         let project = Project::open(folder, Some(&policy), Access::Look)?;
-        let table = Given::Path(drafting.data().to_path_buf());
+        let table = Given::Path(drafting.table().to_path_buf());
         let input = Input { table, delta: false, show_values: false, memory: None, threads: 0 };
         let material = project.material(input, &|_| {})?;
         Ok(Trial { project, material })
@@ -56,7 +56,9 @@ impl Trial {
     /// Reads a table under the policy of a project, as its next release.
     pub fn of_project(mut request: ReleaseRequest, progress: Progress<'_>) -> Result<Trial, UseCaseError> {
         let project = request.project.open(Access::Look)?;
-        let material = project.material(request.input()?, &|what| progress(Project::MATERIAL_STEPS + 2, what))?;
+        let table = request.table()?;
+        let input = request.input(table, &project)?;
+        let material = project.material(input, &|what| progress(Project::MATERIAL_STEPS + 2, what))?;
         Ok(Trial { project, material })
     }
 
