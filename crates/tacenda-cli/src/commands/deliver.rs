@@ -2,9 +2,9 @@
 
 use crate::args::{Common, DeliverArgs};
 use crate::commands::shared;
-use crate::failure::{Failure, ProblemReport};
+use crate::failure::Failure;
 use crate::screen::{Screen, telling};
-use tacenda::use_cases::{self, DeliveryOutcome, DeliveryReport, WantedDeliveries};
+use tacenda::use_cases::{self, DeliveryOutcome, DeliveryReport, ProblemReport, WantedDeliveries};
 
 /// The exit code of a release that is published and not delivered everywhere.
 const NOT_DELIVERED: u8 = 8;
@@ -46,9 +46,11 @@ pub fn ended(deliveries: &[DeliveryReport], done: &str) -> Result<u8, Failure> {
     let Some(first) = failed.first() else { return Ok(0) };
     let code = first.code.as_deref().unwrap_or_default();
     let message = format!("{done}; not every database has it. To try again: tacenda deliver");
-    Err(failed.iter().fold(Failure::new(code, NOT_DELIVERED, message), |failure, one| {
+    let mut failure = Failure::new(code, NOT_DELIVERED, message);
+    for one in failed {
         let (code, message) = (one.code.clone().unwrap_or_default(), one.message.clone().unwrap_or_default());
-        let line = format!("  {code} release {} to {}: {message}", one.release, one.to);
-        failure.line(line).problem(ProblemReport { code, message, ..ProblemReport::default() })
-    }))
+        failure = failure.line(format!("  {code} release {} to {}: {message}", one.release, one.to));
+        failure.problems.push(ProblemReport { code, message, ..ProblemReport::default() });
+    }
+    Err(failure)
 }
