@@ -22,7 +22,7 @@ pub fn restore(args: &BackupArgs, common: &Common, screen: &Screen) -> Result<u8
     if report.behind.is_some() {
         text += "The series was seen to go further. If nothing but releases followed, publish their tables again, in order: each \
                  is accepted if it\ncomes out as it was. Anything else is refused, unless publish --accept-rollback REASON says why. \
-                 Whoever was erased since then, as the anchor\nknows, is then erased again.\n";
+                 People who were erased since then, as the anchor\nknows, are then erased again.\n";
     }
     screen.result(&text, &report)?;
     Ok(0)
