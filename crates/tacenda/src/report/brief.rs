@@ -87,12 +87,20 @@ fn listed(page: &mut String, title: &str, sentences: &[String]) {
     }
 }
 
-/// A sentence, broken into lines.
+/// Whether a word is a code, such as A701. Codes are explained in the full report only.
+fn is_code(word: &str) -> bool {
+    let word = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+    word.len() == 4
+        && word.starts_with(|letter: char| letter.is_ascii_uppercase())
+        && word[1..].bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A sentence without codes, broken into lines.
 fn item(page: &mut String, mark: &str, text: &str) {
     let mut line = format!("  {mark}");
     let indent = " ".repeat(line.len());
     let mut is_first = true;
-    for word in text.split_whitespace() {
+    for word in text.split_whitespace().filter(|word| !is_code(word)) {
         if !is_first && line.chars().count() + 1 + word.chars().count() > WIDTH {
             page.push_str(line.trim_end());
             page.push('\n');
@@ -112,6 +120,7 @@ fn item(page: &mut String, mark: &str, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::{Check, Coverage, Fault, Finding, Outcome};
     use crate::report::Edition;
     use crate::report::samples::{broken, clean};
 
@@ -122,7 +131,23 @@ mod tests {
         assert!((15..=70).contains(&lines), "{lines} lines:\n{page}");
         assert!(page.contains("NO, not as they are.") && page.contains("What to do next"), "{page}");
         assert!(page.lines().all(|line| line.chars().count() <= WIDTH), "{page}");
-        for page in [page, brief(&clean().report(Edition::Auditor))] {
+        // What two people and two values would find is told with its code in the full report.
+        let mut unpromised = clean();
+        let mut outcome = Outcome::new(Check::GroupSizes, Coverage::default());
+        let alone = Fault::AloneInGroup;
+        outcome.found([Finding {
+            fault: alone,
+            release: 1,
+            people: 1,
+            groups: 1,
+            example: None,
+            others: vec![],
+            witness: None,
+        }]);
+        unpromised.assessment.at_two.push(outcome);
+        let told = brief(&unpromised.report(Edition::Auditor));
+        assert!(told.contains("two people and two values: a group has one person (1 person)"), "{told}");
+        for page in [page, brief(&clean().report(Edition::Auditor)), told] {
             let is_code = |word: &&str| {
                 word.len() == 4 && word.starts_with('A') && word[1..].bytes().all(|byte| byte.is_ascii_digit())
             };

@@ -5,9 +5,9 @@
 //! when they count. A reader may do so too, if the same people are suppressed in both releases. Nobody knows that from the
 //! releases, so what follows is a note, and says *if*.
 
-use crate::audit::checks::Ask;
-use crate::audit::checks::pairs::{self, Components};
+use crate::audit::checks::pairs::Components;
 use crate::audit::checks::tally::Tally;
+use crate::audit::checks::{Ask, pairs};
 use crate::audit::{Fault, Outcome, Quantity, Statement, Witness};
 use crate::model::{Regions, Release, Value};
 use crate::space::stab::Stab;
