@@ -24,7 +24,7 @@ def blocks(page, kind):
 
 
 class Machine:
-    """A temporary folder with a home, the command on the path, and a project with two quarters."""
+    """A temporary folder with a home and the command on the path."""
 
     def __init__(self, tacenda, folder):
         self.folder = pathlib.Path(folder)
@@ -38,12 +38,7 @@ class Machine:
             **{name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "GIT_SSL", "HTTPS", "NO_PROXY"))},
         }
         (self.folder / "home").mkdir()
-        self.run("tacenda", "demo", "demo", "--patients", "2000")
-        self.project = self.folder / "ward-stays"
-        self.project.mkdir()
-        for name in ["tacenda.toml", "hierarchies"]:
-            shutil.move(str(self.folder / "demo" / name), str(self.project / name))
-        self.table = self.folder / "demo/data"
+        self.project, self.table = self.folder / "ward-stays", self.folder / "demo/data"
 
     def run(self, *words, ends=0, cwd=None, **more):
         """Runs a program, which must end with this exit code."""
@@ -51,8 +46,16 @@ class Machine:
         assert done.returncode == ends, (words, done.returncode, done.stdout, done.stderr)
         return done.stdout + done.stderr
 
+    def hospital(self):
+        """A project that has published nothing, and its tables."""
+        self.run("tacenda", "demo", "demo", "--patients", "2000")
+        self.project.mkdir()
+        for name in ["tacenda.toml", "hierarchies"]:
+            shutil.move(str(self.folder / "demo" / name), str(self.project / name))
+
     def script(self):
-        """The script of the schedule, installed."""
+        """The script of the schedule, installed, and a project for it."""
+        self.hospital()
         (text,) = blocks("schedule.md", "bash")
         path = self.bin / "publish-quarter"
         path.write_text(text)
@@ -124,12 +127,12 @@ def dagster(machine):
         def __init__(self, **_):
             super().__init__()
 
-    class Failure(Exception):
+    class Failed(Exception):
         def __init__(self, **said):
             super().__init__(said)
 
     class Stand:
-        RetryRequested, Failure = Retry, Failure
+        RetryRequested, Failure = Retry, Failed
 
         @staticmethod
         def op(**_):
@@ -154,7 +157,7 @@ def dagster(machine):
         try:
             names["publish_quarter"](Context)
             raise AssertionError("another table under the same label was published")
-        except Failure:
+        except Failed:
             pass
     finally:
         os.environ.clear()
@@ -277,6 +280,7 @@ def notebook(machine):
 
 def dbt(machine):
     """The model of the page, twice, with the DuckDB adapter."""
+    machine.hospital()
     folder = machine.folder / "dbt"
     (folder / "models").mkdir(parents=True)
     (folder / "dbt_project.yml").write_text("name: ward\nversion: '1'\nprofile: ward\nmodel-paths: [models]\n")
