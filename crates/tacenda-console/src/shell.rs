@@ -113,6 +113,10 @@ impl Sheet<'_> {
                         }
                     }
                     form id="cancel" method="post" {}
+                    form id="forget" method="post" action="/drop/change" {
+                        input type="hidden" name="list" value="tables";
+                        input type="hidden" name="from" value=(if self.here == Here::Start { "start" } else { "next" });
+                    }
                     div id="gone" class="gone" role="alert" hidden { "The console has stopped. Nothing is lost: start tacenda serve again." }
                 }
             }
@@ -274,6 +278,9 @@ pub fn table_choice(tables: &[Choosable], chosen: Option<&str>) -> Markup {
                         checked[chosen.map_or(at == 0, |chosen| chosen == table.key)];
                     " " (data(&table.name)) " "
                     span class="soft small" { (size(table.bytes)) @if table.dropped.is_some() { ", dropped here" } }
+                    @if let Some(number) = table.dropped {
+                        " " button class="plain small" form="forget" name="number" value=(number) aria-label={ "Remove: " (table.name) } { "Remove" }
+                    }
                 }
             }
         }

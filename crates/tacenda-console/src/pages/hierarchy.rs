@@ -83,7 +83,7 @@ fn without_place(report: &TreeReport) -> Markup {
 fn drawn(report: &TreeReport) -> Markup {
     let shown = &report.nodes[..report.nodes.len().min(MOST_NODES)];
     html! {
-        ul class="tree" {
+        ul class="tree" tabindex="0" aria-label="The tree" {
             @for node in shown {
                 li class={ "depth-" (node.depth.min(8)) @if node.is_leaf { " leaf" } } draggable=[node.is_leaf.then_some("true")] data-value=[node.is_leaf.then_some(&node.label)] {
                     (data(&node.label))

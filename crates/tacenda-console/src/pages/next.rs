@@ -5,9 +5,7 @@ use crate::drops::List;
 use crate::forms::Fields;
 use crate::jobs::Work;
 use crate::pages::numbers::{choices, english, forecast, summary, trial_table};
-use crate::shell::{
-    Here, Sheet, back, drop_zone, dropped_files, failed, job_box, notice, quoted, table_choice, without_policy,
-};
+use crate::shell::{Here, Sheet, back, drop_zone, failed, job_box, notice, quoted, table_choice, without_policy};
 use axum::response::Response;
 use maud::{Markup, html};
 use tacenda::ingest::Given;
@@ -36,7 +34,6 @@ pub fn get(console: &Console, fields: &Fields) -> Response {
         section {
             h2 { "1. The data" }
             (drop_zone(List::Tables, "Drop the new table here, or choose a file", false))
-            (dropped_files(List::Tables, &console.drops.list(List::Tables), false))
         }
         form method="post" action="/next/rehearse" {
             (table_choice(&tables, chosen))

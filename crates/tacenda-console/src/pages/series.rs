@@ -3,6 +3,7 @@
 use crate::console::Console;
 use crate::forms::Fields;
 use crate::jobs::{Standing, Work};
+use crate::pages::numbers::english;
 use crate::pages::report_page;
 use crate::shell::{Here, Sheet, back, error_box, failed, job_box, notice};
 use axum::response::Response;
@@ -38,6 +39,9 @@ pub fn get(console: &Console, _: &Fields) -> Response {
         @if let Some(report) = &judged {
             (report::figures(report))
             p { a href="/report" target="_blank" rel="noopener" { "The report, to read, print and sign" } }
+            @if !report.assumptions.is_empty() {
+                details { summary { "What the verdict rests on" } (english(&report.assumptions)) }
+            }
         }
         @if !releases.is_empty() { section { h2 { "Timeline" } (drawn(judged.as_ref())) (register(&releases)) } }
         @if let Some(policy) = &overview.policy {
@@ -120,7 +124,10 @@ fn drawn(judged: Option<&Report>) -> Markup {
     html! {
         figure {
             (timeline(shown, &caption))
-            figcaption { "People in each release. The light part on top is artificial rows." }
+            figcaption {
+                "People in each release."
+                @if shown.iter().any(|release| release.counterfeits > 0) { " The light part on top is artificial rows." }
+            }
         }
     }
 }
