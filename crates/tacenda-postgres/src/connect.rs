@@ -1,6 +1,6 @@
 //! Reaches a server, and tells what went wrong there without a cell.
 
-use crate::settings::{Host, Settings};
+use crate::settings::{Host, ServerSettings};
 use crate::tls::Tls;
 use postgres::config::SslMode;
 use postgres::{Client, Config, NoTls};
@@ -15,7 +15,7 @@ const SILENCE: Duration = Duration::from_secs(30);
 
 /// A connection to a server. It speaks UTF-8.
 pub fn connect(connection: &Connection) -> Result<Client, DatabaseError> {
-    let settings = Settings::of(connection)?;
+    let settings = ServerSettings::of(connection)?;
     let mut config = Config::new();
     match &settings.host {
         Host::Socket(folder) => config.host_path(folder),

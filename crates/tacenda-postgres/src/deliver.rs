@@ -5,7 +5,7 @@
 //! the registry does not list is ever changed.
 
 use crate::connect::{connect, failed, told};
-use crate::encode::{TableColumn, columns, write_rows};
+use crate::encode::{DeliveredColumn, columns, write_rows};
 use crate::{literal, quoted};
 use postgres::error::SqlState;
 use postgres::{Client, IsolationLevel, Transaction};
@@ -197,7 +197,7 @@ impl<'c> Shelf<'c> {
     fn make_table(
         &mut self,
         name: &str,
-        columns: &[TableColumn],
+        columns: &[DeliveredColumn],
         received: &ReceivedRelease,
     ) -> Result<(), DatabaseError> {
         let place = self.place(name);
@@ -220,7 +220,12 @@ impl<'c> Shelf<'c> {
         self.run(&sql)
     }
 
-    fn fill(&mut self, name: &str, columns: &[TableColumn], received: &ReceivedRelease) -> Result<(), DatabaseError> {
+    fn fill(
+        &mut self,
+        name: &str,
+        columns: &[DeliveredColumn],
+        received: &ReceivedRelease,
+    ) -> Result<(), DatabaseError> {
         let copy = format!("copy {} from stdin (format binary)", self.place(name));
         let mut writer = self.step.copy_in(&copy).map_err(failed)?;
         write_rows(received, columns, &mut writer).map_err(|error| {

@@ -20,7 +20,7 @@ const UPPER_INFINITE: u8 = 0x10;
 const PIECE: usize = 1 << 17;
 
 /// A column of a delivered table.
-pub struct TableColumn {
+pub struct DeliveredColumn {
     /// Its name.
     pub name: String,
     /// Its type, in SQL.
@@ -50,11 +50,11 @@ impl Content {
 }
 
 /// The columns of a release's table, in the order of its files.
-pub fn columns(received: &ReceivedRelease) -> Vec<TableColumn> {
+pub fn columns(received: &ReceivedRelease) -> Vec<DeliveredColumn> {
     let ReceivedRelease { schema, manifest, .. } = received;
     let mut columns = Vec::new();
     let mut add = |name: &str, kind: &'static str, comment: &str, content: Content| {
-        columns.push(TableColumn { name: name.into(), kind, comment: comment.into(), content });
+        columns.push(DeliveredColumn { name: name.into(), kind, comment: comment.into(), content });
     };
     if manifest.linked_ids {
         let comment = "A keyed hash of the person: the same in all releases of this series.";
@@ -115,7 +115,7 @@ fn range_type(quasi: &Quasi) -> &'static str {
 }
 
 /// Writes all rows as a binary copy, in the order of the release.
-pub fn write_rows(received: &ReceivedRelease, columns: &[TableColumn], out: &mut dyn Write) -> io::Result<()> {
+pub fn write_rows(received: &ReceivedRelease, columns: &[DeliveredColumn], out: &mut dyn Write) -> io::Result<()> {
     let ReceivedRelease { release, schema, .. } = received;
     let contents: Vec<Content> = columns.iter().map(|column| column.content).collect();
     let sensitive: Vec<Vec<Vec<u8>>> = release.values.iter().map(|(_, cells)| fields(cells)).collect();

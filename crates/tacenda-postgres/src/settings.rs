@@ -17,7 +17,7 @@ use tacenda::use_cases::DatabaseError;
 type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Everything that is needed to reach a server.
-pub struct Settings {
+pub struct ServerSettings {
     pub host: Host,
     pub hostaddr: Option<IpAddr>,
     pub port: u16,
@@ -58,13 +58,13 @@ const SYSTEM_FOLDER: &str = "/etc/postgresql-common";
 /// How long a server may take to answer at first, if nothing else is said.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-impl Settings {
+impl ServerSettings {
     /// What the words, the service file and this process's environment say together.
-    pub fn of(connection: &Connection) -> Result<Settings, DatabaseError> {
-        Settings::in_environment(connection, &|name| env::var(name).ok())
+    pub fn of(connection: &Connection) -> Result<ServerSettings, DatabaseError> {
+        ServerSettings::in_environment(connection, &|name| env::var(name).ok())
     }
 
-    fn in_environment(connection: &Connection, environment: Environment<'_>) -> Result<Settings, DatabaseError> {
+    fn in_environment(connection: &Connection, environment: Environment<'_>) -> Result<ServerSettings, DatabaseError> {
         let words = Words::of(connection, environment)?;
         let port = words.get("port").unwrap_or_else(|| "5432".into());
         let port: u16 = port.parse().map_err(|_| wrong("the port is no number", "write a port such as port=5432"))?;
@@ -84,7 +84,7 @@ impl Settings {
         let password = words.password(&host, port, &database, &user)?;
         let timeout = words.get("connect_timeout").map(|text| text.parse::<u64>()).transpose();
         let timeout = timeout.map_err(|_| wrong("connect_timeout is no number of seconds", "write a number"))?;
-        Ok(Settings {
+        Ok(ServerSettings {
             host,
             hostaddr,
             port,
@@ -310,7 +310,7 @@ mod tests {
             house
         }
 
-        fn settings(&self, words: &str, more: &[(&str, &str)]) -> Result<Settings, DatabaseError> {
+        fn settings(&self, words: &str, more: &[(&str, &str)]) -> Result<ServerSettings, DatabaseError> {
             let home = self.0.path().display().to_string();
             let environment = |name: &str| match name {
                 "HOME" => Some(home.clone()),
@@ -318,7 +318,7 @@ mod tests {
                 "PGSYSCONFDIR" => Some("/nonexistent".into()),
                 name => more.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string()),
             };
-            Settings::in_environment(&Connection::parse(words).unwrap(), &environment)
+            ServerSettings::in_environment(&Connection::parse(words).unwrap(), &environment)
         }
     }
 

@@ -209,7 +209,7 @@ mod tests {
             (deliver(&format!("schema = '{}'", "s".repeat(64))), vec!["P246"]),
             (deliver("schema = 's'\ngrant = ['r', 'r']"), vec!["P218"]),
             (deliver("schema = 's'").replace("[deliver.open]", "[deliver.'a b']"), vec!["P246"]),
-            ("deliver = 1\n".into(), vec!["P203"]),
+            ("[deliver]\nopen = 1\n".into(), vec!["P203"]),
         ] {
             assert_eq!(codes(&sections), expected, "{sections}");
         }
