@@ -19,6 +19,7 @@ use tacenda::report::{Edition, Names};
 use tacenda::use_cases;
 use tacenda::use_cases::{
     AdoptRequest, Approving, AuditAnswer, AuditRequest, DemoRequest, DraftRequest, Next, UseCaseError, VerifyRequest,
+    WantedDeliveries,
 };
 
 type Answering = fn(&Keywords<'_>, &Errand) -> PyResult<Py<PyAny>>;
@@ -31,6 +32,7 @@ const USE_CASES: &[(&str, Answering)] = &[
     ("backup", backup),
     ("check", check),
     ("count", count),
+    ("deliver", deliver),
     ("demo", demo),
     ("diff", diff),
     ("draft", draft),
@@ -232,6 +234,16 @@ fn retract(said: &Keywords<'_>, errand: &Errand) -> PyResult<Py<PyAny>> {
     let (folder, release) = (said.project()?, said.need::<String>("release")?);
     let because = said.need::<String>("because")?;
     let report = errand.write(said.py(), |_| use_cases::retract(&folder, &release, &because))?;
+    answer(said.py(), &report)
+}
+
+fn deliver(said: &Keywords<'_>, errand: &Errand) -> PyResult<Py<PyAny>> {
+    let folder = said.project()?;
+    let (to, release) = (said.get::<String>("to")?, said.get::<String>("release")?);
+    let report = errand.write(said.py(), |progress| {
+        let wanted = WantedDeliveries { to: to.as_deref(), release: release.as_deref() };
+        use_cases::deliver(&folder, wanted, progress)
+    })?;
     answer(said.py(), &report)
 }
 

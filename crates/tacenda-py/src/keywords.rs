@@ -12,6 +12,7 @@ use tacenda::ingest::Given;
 use tacenda::keys::KeyFolder;
 use tacenda::ledger::Anchors;
 use tacenda::use_cases::{FileOptions, Order, ProjectFolder, ReleaseRequest, Said, SubjectRequest};
+use tacenda_postgres::Postgres;
 
 /// The keywords of a call. What is None was not said.
 pub struct Keywords<'py>(pub Bound<'py, PyDict>);
@@ -96,6 +97,7 @@ impl<'py> Keywords<'py> {
             anchor_from: self.get("anchor_from")?,
             keys: self.keys()?,
             accept_rollback: self.get("accept_rollback")?,
+            database: Some(Arc::new(Postgres)),
         })
     }
 

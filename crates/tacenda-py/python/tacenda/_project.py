@@ -173,6 +173,14 @@ class Project:
         """Declares a release withdrawn: the next release tells recipients. Later ones are still judged together with it."""
         return self._ask(answers.RetractReport, "retract", release=release_name(release), because=because)
 
+    def deliver(self, to: Optional[str] = None, release: Optional[Named] = None) -> answers.DeliverReport:
+        """Delivers published releases to the databases of the policy file: what is not there yet.
+
+        ``to`` names one place, ``release`` one release. A delivery that failed says so in its ``outcome``.
+        """
+        named = None if release is None else release_name(release)
+        return self._ask(answers.DeliverReport, "deliver", to=to, release=named)
+
     def erase(self, identifiers: Union[str, Iterable[str]]) -> answers.EraseReport:
         """Erases people, by one identifier or several, from the vault and from all later releases.
 

@@ -26,6 +26,8 @@ class AdoptedRelease(Answer):
     """How many people could be in more than one of its groups."""
     counterfeits: int
     """Its counterfeits."""
+    erased: int
+    """How many people of that table were erased from the series before. Nothing of them is kept."""
     exposed: int
     """How many people can no longer be hidden, and are withheld from every later release."""
     file: str
@@ -305,6 +307,30 @@ class DeclaredFact(Answer):
     """Its topic."""
     text: str
     """Its text; may be empty."""
+
+
+class DeliverReport(Answer):
+    """The answer of deliver."""
+
+    deliveries: List[DeliveryReport]
+    """What was done or failed, in order. Empty if nothing was owed."""
+    series: str
+    """The series' name."""
+
+
+class DeliveryReport(Answer):
+    """One release on its way to one place."""
+
+    code: Optional[str]
+    """The code of what failed."""
+    message: Optional[str]
+    """What failed."""
+    outcome: str
+    """What happened."""
+    release: int
+    """The release's number."""
+    to: str
+    """The place's name in the policy file."""
 
 
 class DemoReport(Answer):
@@ -627,7 +653,7 @@ class LogEvent(Answer):
     counterfeits: Optional[int]
     """Its counterfeits."""
     event: str
-    """What: init, publish, adopt, erase, erratum, retract or rollback."""
+    """What: init, publish, adopt, deliver, erase, erratum, retract or rollback."""
     groups: Optional[int]
     """Its groups."""
     hash: str
@@ -643,7 +669,7 @@ class LogEvent(Answer):
     rows: Optional[int]
     """Its rows, counterfeits included."""
     says: Optional[str]
-    """The text of an erratum or a withdrawal."""
+    """The text of an erratum, a withdrawal or a delivery."""
     seq: int
     """Its number."""
     signed_by: Optional[str]
@@ -747,7 +773,7 @@ class Plan(Answer):
     """A plan file. It records what the rehearsal was made from, so that publishing it makes the same bytes."""
 
     data: str
-    """The table, as an absolute path."""
+    """The table: an absolute path, or what a table in a database or in memory is called."""
     data_sha256: str
     """Its SHA-256."""
     delta: bool
@@ -759,7 +785,7 @@ class Plan(Answer):
     label: str
     """Its label."""
     ledger_head: str
-    """The hash of the ledger's last line."""
+    """The hash of the ledger's last line, deliveries left aside."""
     policy_sha256: str
     """The SHA-256 of the policy file and its hierarchies."""
     release: int
@@ -886,6 +912,10 @@ class PublishReport(Answer):
     """Whether it was published before, so that nothing was done."""
     approved_by: Optional[str]
     """The id of the key that approved its plan."""
+    backup: Optional[str]
+    """The backup of the state before it, if one was written."""
+    deliveries: List[DeliveryReport]
+    """What was delivered to databases, and what not. The release is published in any case."""
     files: List[str]
     """Its files."""
     folder: str
@@ -1047,6 +1077,8 @@ class RetractReport(Answer):
 
     already: bool
     """Whether it was already withdrawn, so that nothing was done."""
+    deliveries: List[DeliveryReport]
+    """What databases were told, and what not. The release is withdrawn in any case."""
     label: str
     """Its label."""
     release: int
@@ -1450,6 +1482,7 @@ CheckFacts._parts = {"measures": MeasureFacts}
 CheckReport._parts = {"summary": Summary, "what_if": WhatIf}
 ComparisonReport._parts = {"lines": ComparedReport}
 CountErrors._parts = {"attributes": AttributeError}
+DeliverReport._parts = {"deliveries": DeliveryReport}
 DemoReport._parts = {"naive": Attack, "published": Attack, "releases": Summary}
 DiffReport._parts = {"from": DiffSide, "to": DiffSide, "values": DiffValue}
 ErrorBody._parts = {"problems": ProblemReport}
@@ -1466,10 +1499,11 @@ PlanReport._parts = {"choices": ChoiceReport, "comparison": ComparisonReport, "d
 PrivateFacts._parts = {"churn": ChurnFacts, "truth": TruthFacts}
 PromisesReport._parts = {"promises": PromiseRow}
 Provenance._parts = {"limits": LimitFacts}
-PublishReport._parts = {"summary": Summary}
+PublishReport._parts = {"deliveries": DeliveryReport, "summary": Summary}
 ReceiptReport._parts = {"releases": ReceiptedRelease}
 ReleaseFacts._parts = {"files": FileFacts, "group_sizes": Bar, "loss": LossFacts, "risk": RiskFacts}
 Report._parts = {"checks": CheckFacts, "findings": FindingFacts, "governance": GovernanceFacts, "identifying": IdentifyingFacts, "picture": Picture, "private": PrivateFacts, "provenance": Provenance, "releases": ReleaseFacts, "sequence": SequenceFacts, "series": SeriesFacts, "signing": SigningFacts, "story": StoryFacts, "three_questions": QuestionFacts, "verdict": VerdictFacts}
+RetractReport._parts = {"deliveries": DeliveryReport}
 RiskFacts._parts = {"without_suppressed": SuppressedFacts}
 SequenceFacts._parts = {"journalist": JournalistFacts}
 SeriesFacts._parts = {"columns": ColumnFacts, "promise": PromiseFacts}
@@ -1502,6 +1536,8 @@ __all__ = [
     "CountErrors",
     "CountReport",
     "DeclaredFact",
+    "DeliverReport",
+    "DeliveryReport",
     "DemoReport",
     "DiffReport",
     "DiffSide",
