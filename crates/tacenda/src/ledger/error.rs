@@ -134,7 +134,7 @@ coded! {
              chmod -R go-rwx .tacenda/vault in the project folder, and ask who had access in the meantime.";
         #[error(
             "the ledger has {found} lines, and {wanted} were seen here before (the last of {at}): this folder was restored or \
-             copied. Readers could compare a second release {next} with the first, and values of people would become certain. \
+             copied. Readers could compare a second release {next} with the first, and values of people could become certain. \
              Nothing was published; continue with the folder that has all lines"
         )]
         RolledBack {
@@ -163,7 +163,7 @@ coded! {
              release that recipients have. If the project has it, remove the damaged file: Tacenda writes it anew.";
         #[error(
             "release {release} is out, and this project does not have it (it has {found}): this folder was restored or copied. \
-             Readers could compare a second release {release} with the first, and values of people would become certain. \
+             Readers could compare a second release {release} with the first, and values of people could become certain. \
              Nothing was published; continue with the folder that has it"
         )]
         LacksRelease {
