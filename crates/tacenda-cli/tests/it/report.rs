@@ -56,7 +56,7 @@ fn every_edition_says_what_it_may() {
     assert!(recipient["private"].is_null() && recipient["story"].is_null());
     assert!(recipient["provenance"]["seed_commitment"].is_null() && recipient["provenance"]["made_at"].is_null());
     assert_eq!(recipient["releases"].as_array().unwrap().len(), 2);
-    assert_eq!(recipient["checks"].as_array().unwrap().len(), 22);
+    assert_eq!(recipient["checks"].as_array().unwrap().len(), 23);
     let steward = report("steward");
     let churn = &steward["private"]["churn"];
     assert_eq!((&churn[0]["arrived"], &churn[1]["arrived"]), (&60.into(), &6.into()));

@@ -126,12 +126,12 @@ fn who_waits_for_others_is_not_accused() {
     // Six people may have been two groups of three, and were: two of each three had disease 0. That four of the six share one
     // value does not follow, though only four can have it later.
     let beside = [(70, 0, 3), (71, 0, 5), (72, 1, 7), (90, 0, 9), (91, 0, 11), (92, 2, 13)];
-    let three = [(1, 10, 1), (2, 10, 2), (3, 10, 3)];
-    let nine = [&three[..], &beside.map(|(age, disease, _)| (age, age, disease))].concat();
+    let at_once: Vec<(u32, u32, u8)> = (1..7).map(|id| (id, 10, id as u8)).collect();
+    let twelve = [&at_once[..], &beside.map(|(age, disease, _)| (age, age, disease))].concat();
     let more = beside.iter().flat_map(|&(age, _, other)| [(100 + age, age, other), (200 + age, age, other + 1)]);
-    let all: Vec<(u32, u32, u8)> = nine.iter().copied().chain(more).collect();
+    let all: Vec<(u32, u32, u8)> = twelve.iter().copied().chain(more).collect();
     let policy = IncrementalKAnonymity { l: Some(2), ..IncrementalKAnonymity::new(3) };
-    let done = published(&policy, &[people(&nine), people(&all)]);
+    let done = published(&policy, &[people(&twelve), people(&all)]);
     assert_eq!((done[0].1.membership.withheld.len(), done[1].1.release.group_count()), (6, 7));
     assert_eq!(told(&asked(Some(&policy.promise().terms()), &done, Attacker::default())), "PASS");
 }
