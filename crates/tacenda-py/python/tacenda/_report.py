@@ -24,7 +24,7 @@ class Report:
 
     @property
     def decision(self) -> str:
-        """``PASS``, ``PASS WITH NAMED ASSUMPTION``, ``FAIL`` or ``NOT ASSESSED``."""
+        """``PASS``, ``PASS WITH NAMED ASSUMPTION``, ``NOT PROMISED``, ``FAIL`` or ``NOT ASSESSED``."""
         return self.report.verdict.decision
 
     @property
