@@ -1,6 +1,7 @@
 //! What each command does, as a newcomer would try it; and what it says when something is wrong.
 
 use crate::kit::{POLICY, TestProject, patients};
+use serde_json::Value;
 use std::fs;
 use std::fs::File;
 use std::io::Write;
