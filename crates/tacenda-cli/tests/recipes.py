@@ -283,7 +283,7 @@ def dbt(machine):
     machine.hospital()
     folder = machine.folder / "dbt"
     (folder / "models").mkdir(parents=True)
-    (folder / "dbt_project.yml").write_text("name: ward\nversion: '1'\nprofile: ward\nmodel-paths: [models]\n")
+    (folder / "dbt_project.yml").write_text("name: ward\nversion: '1.0'\nprofile: ward\nmodel-paths: [models]\n")
     (folder / "profiles.yml").write_text("ward: {target: dev, outputs: {dev: {type: duckdb, path: ward.duckdb}}}\n")
     (folder / "models/stays.sql").write_text(f"select * from read_csv('{machine.table}/2026-Q1.csv')\n")
     (folder / "models/published_stays.py").write_text(python_block("dbt.md", "def model"))

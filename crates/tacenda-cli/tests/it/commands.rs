@@ -1,6 +1,7 @@
 //! What each command does, as a newcomer would try it; and what it says when something is wrong.
 
 use crate::kit::{POLICY, TestProject, patients};
+use serde_json::Value;
 use std::fs;
 use std::fs::File;
 use std::io::Write;
@@ -324,6 +325,30 @@ fn errors_are_json_where_json_is_asked_for() {
 fn memory_can_be_limited() {
     let project = project();
     project.fails(&["publish", "table.csv", "--yes", "--memory", "1K"], 7, "R701");
+}
+
+/// Every demo in small: the naive files betray somebody, ours do not, and what it prints to repeat the attack works.
+#[test]
+fn demos_in_small_break_the_naive_files_and_not_ours() {
+    let project = TestProject::empty();
+    let list: Value = serde_json::from_str(&project.ok(&["demo", "--list", "--format", "json"])).unwrap();
+    let names: Vec<&str> =
+        list["demos"].as_array().unwrap().iter().map(|demo| demo["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 5, "{names:?}");
+    for name in names.into_iter().filter(|name| *name != "m-invariance") {
+        let said: Value = serde_json::from_str(&project.ok(&["demo", name, name, "--format", "json"])).unwrap();
+        assert_eq!(said["learned"]["decision"], "FAIL", "{name}");
+        assert!(!said["learned"]["findings"].as_array().unwrap().is_empty(), "{name}");
+        assert_eq!(said["learned_then"]["findings"].as_array().unwrap().len(), 0, "{name}: {}", said["learned_then"]);
+        assert_eq!(said["refused"].is_string(), name == "k-anonymity");
+        let command = format!("cd {name} && {}", said["command"].as_str().unwrap());
+        let ended = project.shell(&command, &[]);
+        assert_eq!(ended.code, 1, "{command}\n{}\n{}", ended.stdout, ended.stderr);
+        project.ok(&["-C", name, "verify"]);
+        project.fails(&["demo", name, name], 2, "U204");
+    }
+    project.fails(&["demo", "k-anonimity"], 2, "did you mean k-anonymity?");
+    project.fails(&["demo", "nothing", "folder"], 2, "there is no demo nothing");
 }
 
 #[test]

@@ -117,11 +117,22 @@ fn line_fits(said: &str, line: &str) -> bool {
 
 /// Whether lines are what a page says of them; a line with `…` alone is any lines.
 fn fits(said: &[String], lines: &[&str]) -> bool {
-    match said.split_first() {
-        None => lines.is_empty(),
-        Some((any, rest)) if any.trim() == "…" => (0..=lines.len()).any(|skipped| fits(rest, &lines[skipped..])),
-        Some((first, rest)) => lines.first().is_some_and(|line| line_fits(first, line)) && fits(rest, &lines[1..]),
+    // For each number of lines, whether what was said so far can be exactly these.
+    let mut fitting = vec![false; lines.len() + 1];
+    fitting[0] = true;
+    for text in said {
+        let mut next = vec![false; lines.len() + 1];
+        if text.trim() == "…" {
+            let first = fitting.iter().position(|fits| *fits).unwrap_or(next.len());
+            next[first..].fill(true);
+        } else {
+            for (index, line) in lines.iter().enumerate() {
+                next[index + 1] = fitting[index] && line_fits(text, line);
+            }
+        }
+        fitting = next;
     }
+    fitting[lines.len()]
 }
 
 /// A page while it is run.

@@ -57,7 +57,7 @@ fn paragraphs(page: &str) -> Vec<(String, bool)> {
         is_code ^= text.starts_with("```");
         if text.starts_with('|') {
             found.extend(text.split('|').map(|cell| (cell.to_string(), true)));
-        } else if is_code || text.is_empty() || text.starts_with("```") || text.starts_with('#') {
+        } else if is_code || text.is_empty() || ["```", "#", "<!--"].iter().any(|mark| text.starts_with(mark)) {
             found.push((String::new(), false));
         } else {
             let number = text.split_once(". ").filter(|(number, _)| number.bytes().all(|byte| byte.is_ascii_digit()));
@@ -229,7 +229,7 @@ fn long_sentences_are_found() {
     let types = BTreeSet::from(["PeopleCounts".to_string()]);
     assert_eq!(type_named("PeopleCounts by the values of it are estimates", &types), ["PeopleCounts"]);
     assert!(type_named("Counts of people by the values", &types).is_empty());
-    let page = "A sentence\nover lines.\n- an entry\n1. another\n| a | b |\n```\ncode\n```\nend";
+    let page = "<!-- not read -->\nA sentence\nover lines.\n- an entry\n1. another\n| a | b |\n```\ncode\n```\nend";
     let texts: Vec<String> = paragraphs(page).into_iter().map(|(text, _)| text.trim().into()).collect();
     let texts: Vec<&String> = texts.iter().filter(|text: &&String| !text.is_empty()).collect();
     assert_eq!(texts, ["A sentence over lines.", "an entry", "another", "a", "b", "end"]);
