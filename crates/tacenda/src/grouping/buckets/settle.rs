@@ -63,10 +63,8 @@ pub fn settle(
     rng: &mut Rng,
 ) -> Settlement {
     let index = |set: &[Value]| set.iter().map(|value| value.index()).collect::<Vec<_>>();
-    let homes: Vec<(Vec<usize>, Vec<i64>)> = homes
-        .iter()
-        .map(|(set, lists)| (index(set), lists.iter().map(|&people| people as i64).collect()))
-        .collect();
+    let homes: Vec<(Vec<usize>, Vec<i64>)> =
+        homes.iter().map(|(set, lists)| (index(set), lists.iter().map(|&people| people as i64).collect())).collect();
     let mut people = vec![0; is_held.len()];
     wanting.iter().for_each(|kind| people[kind.value.index()] += kind.people as i64);
     let most_waiting = everyone as i64 / WAITING;
@@ -133,6 +131,11 @@ impl Settling<'_> {
     fn room(&self, set: usize, value: usize) -> i64 {
         let there = self.lists.get(set).map_or(0, |lists| lists[self.position(set, value)]);
         self.levels.copies[set] - there
+    }
+
+    /// How many places of a value are empty.
+    fn rooms(&self, value: usize) -> i64 {
+        self.levels.holding[value].iter().map(|&set| self.room(set, value)).sum()
     }
 
     /// Puts people of a kind into a set.
@@ -214,7 +217,10 @@ impl Settling<'_> {
         let found = |(of, &kind): (usize, &usize)| {
             let of: Vec<i64> = flow[of].clone();
             let sets = sets.clone();
-            of.into_iter().enumerate().filter(|&(_, people)| people > 0).map(move |(at, people)| (kind, sets[at], people))
+            of.into_iter()
+                .enumerate()
+                .filter(|&(_, people)| people > 0)
+                .map(move |(at, people)| (kind, sets[at], people))
         };
         (kinds.iter().enumerate().flat_map(found).collect(), none)
     }
@@ -226,9 +232,8 @@ impl Settling<'_> {
         let value = value.index();
         // Their place among those of their value is no longer needed.
         self.levels.give(value, 1);
-        let is_open = |&other: &usize| {
-            other != value && is_held[other] && past.binary_search(&Value(other as u32)).is_err()
-        };
+        let is_open =
+            |&other: &usize| other != value && is_held[other] && past.binary_search(&Value(other as u32)).is_err();
         let mut others: Vec<usize> = (0..is_held.len()).filter(is_open).collect();
         others.sort_by_key(|&other| (self.levels.spare[other], other));
         others.truncate(self.levels.m - 1);
@@ -237,7 +242,8 @@ impl Settling<'_> {
             self.levels.number(others);
         }
         let open = self.levels.holding[value].iter().copied().filter(|&set| self.may_enter(kind, set));
-        let by_cost = |&a: &usize, &b: &usize| self.levels.cost(a, 1).total_cmp(&self.levels.cost(b, 1)).then(a.cmp(&b));
+        let by_cost =
+            |&a: &usize, &b: &usize| self.levels.cost(a, 1).total_cmp(&self.levels.cost(b, 1)).then(a.cmp(&b));
         let best = open.min_by(by_cost);
         let Some(set) = best else { return self.left[kind] -= 1 };
         let helps = |&other: &usize| other != value && self.levels.spare[other] < 0;
@@ -254,17 +260,17 @@ impl Settling<'_> {
     /// Gives newcomers the places that are left. Where there are more places than newcomers, those come first whose
     /// sets will need them.
     fn enter_newcomers(&mut self, is_held: &[bool]) {
-        let newcomers: Vec<usize> = (0..self.wanting.len()).filter(|&kind| self.wanting[kind].past.is_empty()).collect();
+        let newcomers: Vec<usize> =
+            (0..self.wanting.len()).filter(|&kind| self.wanting[kind].past.is_empty()).collect();
+        for &kind in &newcomers {
+            while self.left[kind] > self.rooms(self.wanting[kind].value.index()) {
+                self.make_room(kind, is_held, &mut 0);
+            }
+        }
         let mut rate = vec![1.0; is_held.len()];
         for &kind in &newcomers {
             let value = self.wanting[kind].value.index();
-            let open = |levels: &Settling<'_>| {
-                levels.levels.holding[value].iter().map(|&set| levels.room(set, value).max(0)).sum::<i64>()
-            };
-            while self.left[kind] > open(self) {
-                self.make_room(kind, is_held, &mut 0);
-            }
-            rate[value] = self.left[kind] as f64 / open(self).max(1) as f64;
+            rate[value] = self.left[kind] as f64 / self.rooms(value).max(1) as f64;
         }
         let price: Vec<f64> = (0..is_held.len()).map(|value| self.levels.price(value)).collect();
         for &kind in &newcomers {
@@ -312,6 +318,89 @@ impl Settling<'_> {
             places: (self.places.into_iter())
                 .map(|places| places.into_iter().map(|(set, people)| (set, people as u64)).collect())
                 .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use proptest::sample::subsequence;
+
+    type Home = (Vec<Value>, Vec<u64>);
+
+    /// Known sets with people, and kinds of people who need a place.
+    fn table() -> impl Strategy<Value = (usize, Vec<Home>, Vec<Wanting>)> {
+        (2usize..5, 6usize..10).prop_flat_map(|(m, values)| {
+            let all: Vec<Value> = (0..values as u32).map(Value).collect();
+            let home = (subsequence(all.clone(), m..=m + 1), prop::collection::vec(0u64..9, m + 1));
+            let kind = (0..values, subsequence(all, 0..4), 1u64..20);
+            (Just(m), prop::collection::vec(home, 0..6), prop::collection::vec(kind, 1..12)).prop_map(
+                |(m, mut homes, kinds)| {
+                    homes.iter_mut().for_each(|(set, lists)| lists.truncate(set.len()));
+                    homes.sort();
+                    homes.dedup_by(|a, b| a.0 == b.0);
+                    let mut wanting: Vec<Wanting> = Vec::new();
+                    for (value, mut past, people) in kinds {
+                        let value = Value(value as u32);
+                        past.retain(|&other| other != value);
+                        if wanting.iter().all(|kind| (kind.value, &kind.past) != (value, &past)) {
+                            wanting.push(Wanting { value, past, people });
+                        }
+                    }
+                    (m, homes, wanting)
+                },
+            )
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        /// Newcomers all get a place, nobody enters a set that shares a value with their past, no place is given twice,
+        /// and few people wait.
+        #[test]
+        fn everyone_has_a_place_they_may_have((m, homes, wanting) in table(), seed in 0u64..100) {
+            let values = 10;
+            let mut is_held = vec![false; values];
+            let mut arriving = vec![0; values];
+            for (set, lists) in &homes {
+                set.iter().zip(lists).for_each(|(value, &people)| is_held[value.index()] |= people > 0);
+            }
+            for kind in &wanting {
+                is_held[kind.value.index()] = true;
+                arriving[kind.value.index()] += kind.people;
+            }
+            let outlook = Outlook { stay: vec![0.6; values], arrivals: arriving.iter().map(|&n| n as f64).collect() };
+            let everyone = 500;
+            let mut rng = Rng::from_number(seed);
+            let plan = settle(&homes, &wanting, &outlook, &is_held, everyone, m as u64, &mut rng);
+            let mut lists: Vec<Vec<u64>> = plan.sets.iter().map(|set| vec![0; set.len()]).collect();
+            for (list, home) in lists.iter_mut().zip(&homes) {
+                list.clone_from(&home.1);
+            }
+            let (mut waiting, mut stuck) = (0, 0);
+            let held = is_held.iter().filter(|is_held| **is_held).count();
+            for (kind, places) in wanting.iter().zip(&plan.places) {
+                for &(set, people) in places {
+                    let values = &plan.sets[set];
+                    prop_assert!(values.len() >= m && values.iter().all(|value| !kind.past.contains(value)));
+                    lists[set][values.binary_search(&kind.value).unwrap()] += people;
+                }
+                let placed: u64 = places.iter().map(|&(_, people)| people).sum();
+                prop_assert!(placed <= kind.people);
+                let open = (0..values).filter(|&value| is_held[value] && !kind.past.contains(&Value(value as u32)));
+                match kind.past.is_empty() {
+                    true if held >= m => prop_assert_eq!(placed, kind.people),
+                    _ if open.count() < m => stuck += kind.people - placed,
+                    _ => waiting += kind.people - placed,
+                }
+            }
+            prop_assert!(waiting <= 2 * everyone as u64 / WAITING as u64, "{} wait, {} cannot enter any set", waiting, stuck);
+            for ((list, &copies), set) in lists.iter().zip(&plan.copies).zip(0..) {
+                prop_assert!(list.iter().all(|&people| people <= copies), "set {} has {:?} of {}", set, list, copies);
+            }
         }
     }
 }

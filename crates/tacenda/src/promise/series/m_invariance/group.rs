@@ -16,9 +16,9 @@
 //! | section 4.1 | here |
 //! |---|---|
 //! | division: `S∩` by signature, `S−` | [`divide`] |
-//! | – (science A3.6-3: values that changed) | [`updated::place`] |
-//! | balancing: shortages filled from `S−` | [`balance`], [`Waiting::fill`] |
-//! | assignment (4.2): α copies of the β most frequent values | [`steer::place`], `assign`, [`Deck`] |
+//! | – (science A3.6-3: values that changed) | [`settle`], [`updated::place`] |
+//! | balancing: shortages filled from `S−` | [`settle`], [`balance`], [`Waiting`] |
+//! | assignment (4.2): α copies of the β most frequent values | [`settle`], [`steer::place`], `assign`, [`Deck`] |
 //! | split (4.3): least perimeter sum | [`split`] |
 //!
 //! # Departures
@@ -30,10 +30,10 @@
 //!   and needs eligible newcomers before it starts (science A3.3).
 //! - If the newcomers' values are still too uneven, the release is refused, or the newest wait, or counterfeits are
 //!   added beside them.
-//! - Assignment sends whole copies into existing value sets before it opens new ones. Otherwise every release would add
-//!   permanent value sets whose few members are far apart, and every leaver's place would be filled from far away. One
-//!   counterfeit in 2000 rows may be spent on that. The paper minimises the counterfeits of one release and ignores
-//!   later costs.
+//! - From the second release on, places are chosen with the next release in mind (science A3.15): sets of values whose
+//!   people stay alike long, few new sets, and gaps where they will close by themselves. The paper minimises the
+//!   counterfeits of one release and ignores later costs. It keeps people whose value changed apart; here they are
+//!   placed together with newcomers. Against a reader who knows this program, none of this is used.
 //! - The paper picks rows at random, and so does this program, by lots. Gaps are the exception: a gap is where a value
 //!   falls behind the other values of its bucket along a Hilbert curve, and newcomers go to gaps in the order of the
 //!   curve.
@@ -222,14 +222,7 @@ fn gaps(buckets: &[Bucket], values: usize) -> Vec<u64> {
 }
 
 /// Gives all newcomers a place: in gaps, in whole copies of existing sets, and in new sets.
-fn fill(
-    schema: &Schema,
-    table: &Table,
-    newcomers: Vec<Vec<u32>>,
-    buckets: &mut Vec<Bucket>,
-    lots: &Lots,
-    m: u64,
-) {
+fn fill(schema: &Schema, table: &Table, newcomers: Vec<Vec<u32>>, buckets: &mut Vec<Bucket>, lots: &Lots, m: u64) {
     let counts = Counts {
         newcomers: newcomers.iter().map(|rows| rows.len() as u64).collect(),
         gaps: gaps(buckets, newcomers.len()),
@@ -304,7 +297,8 @@ impl Seated<'_> {
         let keys = Hilbert::new(schema).keys(table);
         let mut left = Waiting::new(&newcomers, &keys);
         let is_empty: Vec<bool> = buckets.iter().map(|bucket| bucket.copies == 0).collect();
-        let to_fill = |(quotas, is_empty): (&Vec<u64>, &bool)| if *is_empty { vec![0; quotas.len()] } else { quotas.clone() };
+        let to_fill =
+            |(quotas, is_empty): (&Vec<u64>, &bool)| if *is_empty { vec![0; quotas.len()] } else { quotas.clone() };
         left.fill_quotas(buckets, &keys, &quotas.iter().zip(&is_empty).map(to_fill).collect::<Vec<_>>());
         let mut deck = Deck::new(left.left(), table, lots);
         for (at, bucket) in buckets.iter_mut().enumerate().filter(|(at, _)| is_empty[*at]) {
@@ -339,9 +333,8 @@ impl Seated<'_> {
         let new = newcomers.iter().enumerate().filter(|(_, rows)| !rows.is_empty()).map(|(value, rows)| {
             (Wanting { value: Value(value as u32), past: Vec::new(), people: rows.len() as u64 }, Vec::new())
         });
-        let changed = kinds.into_iter().map(|((value, past), rows)| {
-            (Wanting { value, past, people: rows.len() as u64 }, rows)
-        });
+        let changed =
+            kinds.into_iter().map(|((value, past), rows)| (Wanting { value, past, people: rows.len() as u64 }, rows));
         new.chain(changed).unzip()
     }
 }
