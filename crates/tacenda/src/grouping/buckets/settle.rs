@@ -325,6 +325,7 @@ impl Settling<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Rng;
     use proptest::prelude::*;
     use proptest::sample::subsequence;
 
