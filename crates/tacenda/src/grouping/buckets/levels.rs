@@ -199,11 +199,12 @@ impl<'a> Levels<'a> {
         let (before, after) = (self.copies[set], self.copies[set] + more);
         let rise = self.level(set, after) - self.level(set, before);
         self.copies[set] = after;
-        for at in 0..self.sets[set].len() {
-            let value = self.sets[set][at];
+        let values = std::mem::take(&mut self.sets[set]);
+        for &value in &values {
             self.gaps[value] += self.further_gaps(value, more, rise);
             self.give(value, more);
         }
+        self.sets[set] = values;
     }
 
     /// Adds copies until everyone has a place, always those that cost least. Returns what was done, and what it cost.

@@ -133,6 +133,11 @@ impl Settling<'_> {
         self.levels.copies[set] - there
     }
 
+    /// How many places of a value are empty.
+    fn rooms(&self, value: usize) -> i64 {
+        self.levels.holding[value].iter().map(|&set| self.room(set, value)).sum()
+    }
+
     /// Puts people of a kind into a set.
     fn enter(&mut self, kind: usize, set: usize, people: i64) {
         while self.lists.len() < self.levels.sets.len() {
@@ -257,16 +262,15 @@ impl Settling<'_> {
     fn enter_newcomers(&mut self, is_held: &[bool]) {
         let newcomers: Vec<usize> =
             (0..self.wanting.len()).filter(|&kind| self.wanting[kind].past.is_empty()).collect();
+        for &kind in &newcomers {
+            while self.left[kind] > self.rooms(self.wanting[kind].value.index()) {
+                self.make_room(kind, is_held, &mut 0);
+            }
+        }
         let mut rate = vec![1.0; is_held.len()];
         for &kind in &newcomers {
             let value = self.wanting[kind].value.index();
-            let open = |levels: &Settling<'_>| {
-                levels.levels.holding[value].iter().map(|&set| levels.room(set, value).max(0)).sum::<i64>()
-            };
-            while self.left[kind] > open(self) {
-                self.make_room(kind, is_held, &mut 0);
-            }
-            rate[value] = self.left[kind] as f64 / open(self).max(1) as f64;
+            rate[value] = self.left[kind] as f64 / self.rooms(value).max(1) as f64;
         }
         let price: Vec<f64> = (0..is_held.len()).map(|value| self.levels.price(value)).collect();
         for &kind in &newcomers {
@@ -314,6 +318,90 @@ impl Settling<'_> {
             places: (self.places.into_iter())
                 .map(|places| places.into_iter().map(|(set, people)| (set, people as u64)).collect())
                 .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Rng;
+    use proptest::prelude::*;
+    use proptest::sample::subsequence;
+
+    type Home = (Vec<Value>, Vec<u64>);
+
+    /// Known sets with people, and kinds of people who need a place.
+    fn table() -> impl Strategy<Value = (usize, Vec<Home>, Vec<Wanting>)> {
+        (2usize..5, 6usize..10).prop_flat_map(|(m, values)| {
+            let all: Vec<Value> = (0..values as u32).map(Value).collect();
+            let home = (subsequence(all.clone(), m..=m + 1), prop::collection::vec(0u64..9, m + 1));
+            let kind = (0..values, subsequence(all, 0..4), 1u64..20);
+            (Just(m), prop::collection::vec(home, 0..6), prop::collection::vec(kind, 1..12)).prop_map(
+                |(m, mut homes, kinds)| {
+                    homes.iter_mut().for_each(|(set, lists)| lists.truncate(set.len()));
+                    homes.sort();
+                    homes.dedup_by(|a, b| a.0 == b.0);
+                    let mut wanting: Vec<Wanting> = Vec::new();
+                    for (value, mut past, people) in kinds {
+                        let value = Value(value as u32);
+                        past.retain(|&other| other != value);
+                        if wanting.iter().all(|kind| (kind.value, &kind.past) != (value, &past)) {
+                            wanting.push(Wanting { value, past, people });
+                        }
+                    }
+                    (m, homes, wanting)
+                },
+            )
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        /// Newcomers all get a place, nobody enters a set that shares a value with their past, no place is given twice,
+        /// and few people wait.
+        #[test]
+        fn everyone_has_a_place_they_may_have((m, homes, wanting) in table(), seed in 0u64..100) {
+            let values = 10;
+            let mut is_held = vec![false; values];
+            let mut arriving = vec![0; values];
+            for (set, lists) in &homes {
+                set.iter().zip(lists).for_each(|(value, &people)| is_held[value.index()] |= people > 0);
+            }
+            for kind in &wanting {
+                is_held[kind.value.index()] = true;
+                arriving[kind.value.index()] += kind.people;
+            }
+            let outlook = Outlook { stay: vec![0.6; values], arrivals: arriving.iter().map(|&n| n as f64).collect() };
+            let everyone = 500;
+            let mut rng = Rng::from_number(seed);
+            let plan = settle(&homes, &wanting, &outlook, &is_held, everyone, m as u64, &mut rng);
+            let mut lists: Vec<Vec<u64>> = plan.sets.iter().map(|set| vec![0; set.len()]).collect();
+            for (list, home) in lists.iter_mut().zip(&homes) {
+                list.clone_from(&home.1);
+            }
+            let (mut waiting, mut stuck) = (0, 0);
+            let held = is_held.iter().filter(|is_held| **is_held).count();
+            for (kind, places) in wanting.iter().zip(&plan.places) {
+                for &(set, people) in places {
+                    let values = &plan.sets[set];
+                    prop_assert!(values.len() >= m && values.iter().all(|value| !kind.past.contains(value)));
+                    lists[set][values.binary_search(&kind.value).unwrap()] += people;
+                }
+                let placed: u64 = places.iter().map(|&(_, people)| people).sum();
+                prop_assert!(placed <= kind.people);
+                let open = (0..values).filter(|&value| is_held[value] && !kind.past.contains(&Value(value as u32)));
+                match kind.past.is_empty() {
+                    true if held >= m => prop_assert_eq!(placed, kind.people),
+                    _ if open.count() < m => stuck += kind.people - placed,
+                    _ => waiting += kind.people - placed,
+                }
+            }
+            prop_assert!(waiting <= 2 * everyone as u64 / WAITING as u64, "{} wait, {} cannot enter any set", waiting, stuck);
+            for ((list, &copies), set) in lists.iter().zip(&plan.copies).zip(0..) {
+                prop_assert!(list.iter().all(|&people| people <= copies), "set {} has {:?} of {}", set, list, copies);
+            }
         }
     }
 }

@@ -16,9 +16,9 @@
 //! | section 4.1 | here |
 //! |---|---|
 //! | division: `S∩` by signature, `S−` | [`divide`] |
-//! | – (science A3.6-3: values that changed) | [`updated::place`] |
-//! | balancing: shortages filled from `S−` | [`balance`], [`Waiting::fill`] |
-//! | assignment (4.2): α copies of the β most frequent values | [`steer::place`], `assign`, [`Deck`] |
+//! | – (science A3.6-3: values that changed) | [`settle`], [`updated::place`] |
+//! | balancing: shortages filled from `S−` | [`settle`], [`balance`], [`Waiting`] |
+//! | assignment (4.2): α copies of the β most frequent values | [`settle`], [`steer::place`], `assign`, [`Deck`] |
 //! | split (4.3): least perimeter sum | [`split`] |
 //! | – (science A3.5-1: groups exchange people of one value) | `exchange`, with `effort = "fine"` |
 //!
@@ -31,10 +31,10 @@
 //!   and needs eligible newcomers before it starts (science A3.3).
 //! - If the newcomers' values are still too uneven, the release is refused, or the newest wait, or counterfeits are
 //!   added beside them.
-//! - Assignment sends whole copies into existing value sets before it opens new ones. Otherwise every release would add
-//!   permanent value sets whose few members are far apart, and every leaver's place would be filled from far away. One
-//!   counterfeit in 2000 rows may be spent on that. The paper minimises the counterfeits of one release and ignores
-//!   later costs.
+//! - From the second release on, places are chosen with the next release in mind (science A3.15): sets of values whose
+//!   people stay alike long, few new sets, and gaps where they will close by themselves. The paper minimises the
+//!   counterfeits of one release and ignores later costs. It keeps people whose value changed apart; here they are
+//!   placed together with newcomers. Against a reader who knows this program, none of this is used.
 //! - The paper picks rows at random, and so does this program, by lots. Gaps are the exception: a gap is where a value
 //!   falls behind the other values of its bucket along a Hilbert curve, and newcomers go to gaps in the order of the
 //!   curve.
