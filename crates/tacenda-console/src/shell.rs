@@ -288,7 +288,7 @@ pub fn table_choice(tables: &[Choosable], chosen: Option<&str>) -> Markup {
 }
 
 /// The files of a list, each with a way to remove it and to move it up.
-pub fn dropped_files(list: List, files: &[Dropped], ordered: bool) -> Markup {
+pub fn dropped_files(list: List, files: &[Dropped]) -> Markup {
     html! {
         @if !files.is_empty() {
             ol class="files" {
@@ -298,7 +298,7 @@ pub fn dropped_files(list: List, files: &[Dropped], ordered: bool) -> Markup {
                         form method="post" action="/drop/change" {
                             input type="hidden" name="list" value=(list.word());
                             input type="hidden" name="number" value=(file.number);
-                            @if ordered && at > 0 {
+                            @if at > 0 {
                                 button class="plain" name="what" value="up" aria-label={ "Move up: " (file.name) } { "Move up" }
                             }
                             button class="plain" name="what" value="remove" aria-label={ "Remove: " (file.name) } { "Remove" }
