@@ -117,7 +117,7 @@ impl Sheet<'_> {
                         input type="hidden" name="list" value="tables";
                         input type="hidden" name="from" value=(if self.here == Here::Start { "start" } else { "next" });
                     }
-                    div id="gone" class="gone" role="alert" hidden { "The console has stopped. Nothing is lost: start tacenda serve again." }
+                    div id="gone" class="stopped" role="alert" hidden { "The console has stopped. Nothing is lost: start tacenda serve again." }
                 }
             }
         }
