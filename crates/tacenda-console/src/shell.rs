@@ -81,7 +81,7 @@ impl Sheet<'_> {
                 (head(self.title))
                 body {
                     a class="skip" href="#content" { "Skip to the content" }
-                    header class="bar" {
+                    header class="top" {
                         a class="brand" href="/series" translate="no" { "tacenda" }
                         nav class="ways" aria-label="Pages" { ul {
                             @for (here, href, name) in WAYS {
