@@ -4,9 +4,8 @@
 
 use crate::door::secret;
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::{env, fs, io};
 
 /// The most bytes of one file.
 const MOST_BYTES: u64 = 1 << 30;

@@ -81,7 +81,7 @@ impl Sheet<'_> {
                 (head(self.title))
                 body {
                     a class="skip" href="#content" { "Skip to the content" }
-                    header class="bar" {
+                    header class="top" {
                         a class="brand" href="/series" translate="no" { "tacenda" }
                         nav class="ways" aria-label="Pages" { ul {
                             @for (here, href, name) in WAYS {
@@ -117,7 +117,7 @@ impl Sheet<'_> {
                         input type="hidden" name="list" value="tables";
                         input type="hidden" name="from" value=(if self.here == Here::Start { "start" } else { "next" });
                     }
-                    div id="gone" class="gone" role="alert" hidden { "The console has stopped. Nothing is lost: start tacenda serve again." }
+                    div id="gone" class="stopped" role="alert" hidden { "The console has stopped. Nothing is lost: start tacenda serve again." }
                 }
             }
         }
@@ -288,7 +288,7 @@ pub fn table_choice(tables: &[Choosable], chosen: Option<&str>) -> Markup {
 }
 
 /// The files of a list, each with a way to remove it and to move it up.
-pub fn dropped_files(list: List, files: &[Dropped], ordered: bool) -> Markup {
+pub fn dropped_files(list: List, files: &[Dropped]) -> Markup {
     html! {
         @if !files.is_empty() {
             ol class="files" {
@@ -298,7 +298,7 @@ pub fn dropped_files(list: List, files: &[Dropped], ordered: bool) -> Markup {
                         form method="post" action="/drop/change" {
                             input type="hidden" name="list" value=(list.word());
                             input type="hidden" name="number" value=(file.number);
-                            @if ordered && at > 0 {
+                            @if at > 0 {
                                 button class="plain" name="what" value="up" aria-label={ "Move up: " (file.name) } { "Move up" }
                             }
                             button class="plain" name="what" value="remove" aria-label={ "Remove: " (file.name) } { "Remove" }

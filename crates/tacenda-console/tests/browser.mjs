@@ -231,6 +231,7 @@ await report.screenshot({ path: path.join(shots, "report.png") });
 await report.close();
 await go(page, "/release/4");
 await page.frameLocator("iframe.report").locator("h1").waitFor();
+await page.locator("iframe.report").screenshot({ path: path.join(shots, "release-frame.png") });
 for (const [word, address] of [["release", "/release/4"], ["policy", "/policy"], ["hierarchy", "/hierarchy"]]) {
   await go(page, address);
   await idle(page);

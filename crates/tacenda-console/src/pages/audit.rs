@@ -25,7 +25,7 @@ pub fn get(console: &Console, _: &Fields) -> Response {
         section {
             h2 { "1. The releases, the oldest first" }
             (drop_zone(List::Audit, "Drop published files here, or choose them", true))
-            (dropped_files(List::Audit, &files, true))
+            (dropped_files(List::Audit, &files))
         }
         @match columns {
             None => { p class="soft" { "Any tool may have made them: ARX, sdcMicro, pandas, or a person by hand." } }
@@ -59,7 +59,7 @@ fn mapped(columns: &[(String, Role)], truth: &[Dropped]) -> Markup {
             summary { "The private tables behind them, if you have them" }
             p { "One per release, in the same order. Then the answers are about people." }
             (drop_zone(List::Truth, "Drop private tables here, or choose them", true))
-            (dropped_files(List::Truth, truth, true))
+            (dropped_files(List::Truth, truth))
         }
         form method="post" action="/audit/run" {
             section {

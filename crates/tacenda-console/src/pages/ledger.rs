@@ -77,8 +77,16 @@ fn name(event: &str) -> &'static str {
 }
 
 fn key(console: &Console) -> Markup {
-    let public = console.project().keys.as_ref().and_then(|keys| keys.public().ok().flatten());
+    let keys = console.project().keys.as_ref();
+    let public = keys.and_then(|keys| keys.public().ok().flatten());
+    let beside = keys.filter(|keys| keys.path().join("recovery.key").exists());
     html! {
+        @if let Some(keys) = beside {
+            p {
+                "The vault is encrypted. Its key and the recovery key lie in " (data(&keys.path().display().to_string()))
+                ". Move recovery.key to a safe place: without the two nobody opens the vault again."
+            }
+        }
         @match public {
             Some(key) => {
                 p { "Releases are signed with this key. Give it to recipients, by another way than a release." }

@@ -245,10 +245,14 @@ fn roles_in_words() -> Markup {
 /// What the answers give: what is lacking, what the release would be, and the policy text.
 fn tried(console: &Console, table: &Choosable, drafting: &Drafting, answers: &Fields) -> Markup {
     let lacking: Vec<String> = drafting.draft.lacking().into_iter().map(String::from).collect();
+    let is_open = drafting.draft.columns.iter().any(|column| column.open);
     html! {
         h2 { "What this gives" }
         @if !lacking.is_empty() {
-            (notice(Tone::Open, "NOT USABLE YET", english(&lacking)))
+            (notice(Tone::Open, "NOT USABLE YET", html! {
+                @if is_open { p { "Choose a role for each column that says decide." } }
+                (english(&lacking))
+            }))
         } @else if drafting.draft.rows > LIVE {
             p { "The table has more than 100,000 rows, so the numbers are tried when you ask for it." }
             p { button formaction="/start/try" formnovalidate { "Try these numbers" } }
