@@ -7,7 +7,7 @@
 //! There is one file per series, named by the commitment to its seed. It is a JSON object with the number of lines and
 //! the hash of the last one. It holds nothing private.
 
-use crate::ledger::{Event, LedgerError, Publication, Seen};
+use crate::ledger::{Event, LedgerError, Publication, Seen, What};
 use crate::model::hex;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
@@ -37,6 +37,13 @@ pub struct Anchor {
     /// A digest of each release so far and of its table, which is keyed: a release that is made again is recognised.
     #[serde(default)]
     pub releases: Vec<String>,
+    /// How many of the lines only say that a database has a release. A project that lost such a line has lost nothing.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub deliveries: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Anchors {
@@ -85,7 +92,9 @@ impl Anchors {
 
     /// Moves the anchor of a series to the end of its ledger, whole or not at all.
     pub(super) fn write(&self, commitment: &str, series: &str, events: &[Event]) -> Result<(), LedgerError> {
-        let Some(last) = events.last() else { return Ok(()) };
+        // A line that says what a database has is no step of the series.
+        let Some(last) = events.iter().rev().find(|event| !is_delivery(event)) else { return Ok(()) };
+        let events = &events[..last.seq as usize];
         let path = self.path(commitment);
         let anchor = Anchor {
             series: series.into(),
@@ -93,6 +102,7 @@ impl Anchors {
             head: last.hash.clone(),
             at: last.at.clone(),
             releases: digests_of(events),
+            deliveries: deliveries_in(events),
         };
         let text = serde_json::to_string_pretty(&anchor).expect("texts and numbers become JSON") + "\n";
         let write = || {
@@ -116,11 +126,20 @@ impl Anchor {
     /// The releases that a ledger lacks, where it lacks nothing else: made again as they were, they give nothing away.
     pub(super) fn lacking(&self, events: &[Event]) -> Option<Vec<String>> {
         let here = digests_of(events);
-        let lines = self.lines.checked_sub(events.len() as u64)?;
+        let steps = events.len() as u64 - deliveries_in(events);
+        let lines = self.lines.checked_sub(self.deliveries)?.checked_sub(steps)?;
         let lacking = self.releases.strip_prefix(&here[..])?;
         (lines > 0 && lacking.len() as u64 == lines && lacking.iter().all(|digest| !digest.is_empty()))
             .then(|| lacking.to_vec())
     }
+}
+
+fn is_delivery(event: &Event) -> bool {
+    matches!(event.what, What::Deliver(_))
+}
+
+fn deliveries_in(events: &[Event]) -> u64 {
+    events.iter().filter(|event| is_delivery(event)).count() as u64
 }
 
 fn digests_of(events: &[Event]) -> Vec<String> {
