@@ -1,10 +1,12 @@
 //! What is owed to databases, and when it is paid: with a database of ours that fails when it is told to.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tacenda::folder::ReceivedRelease;
 use tacenda::ingest::Source;
+use tacenda::ledger::Anchors;
 use tacenda::promise::{DatabaseTable, DeliveryTarget};
 use tacenda::use_cases::{
     self, Database, DatabaseError, Delivered, DeliveryReport, Next, ProjectFolder, PublishReport, ReleaseRequest,
@@ -70,19 +72,24 @@ const POLICY: &str = "policy = 1\n[series]\nname = 'ward'\n[source]\npostgres = 
 /// A project with its database.
 struct Office {
     folder: TempDir,
+    root: PathBuf,
+    anchors: Option<Anchors>,
     database: Arc<FakeDatabase>,
 }
 
 impl Office {
     fn new() -> Office {
-        let office = Office { folder: tempfile::tempdir().unwrap(), database: Arc::default() };
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().to_path_buf();
+        let office = Office { folder, root, anchors: None, database: Arc::default() };
         fs::write(office.folder.path().join("tacenda.toml"), POLICY).unwrap();
         office
     }
 
     fn project(&self) -> ProjectFolder {
         let database: Arc<dyn Database> = self.database.clone();
-        ProjectFolder { root: self.folder.path().into(), database: Some(database), ..ProjectFolder::default() }
+        let (root, anchors) = (self.root.clone(), self.anchors.clone());
+        ProjectFolder { root, anchors, database: Some(database), ..ProjectFolder::default() }
     }
 
     fn request(&self, label: &str) -> ReleaseRequest {
@@ -204,4 +211,44 @@ fn without_a_client_nothing_is_read_and_a_publish_says_what_it_owes() {
     fs::write(&table, "id,age,illness\na,1,flu\nb,2,gout\nc,3,flu\nd,4,gout\n").unwrap();
     let next = request(Some(tacenda::Given::Path(table))).prepare(None, &|_, _| {}).unwrap();
     assert_eq!(told(&next.publish(&|_, _| {}).unwrap().deliveries), "1 FailedC204");
+}
+
+/// Copies a folder and everything in it.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    fs::set_permissions(to, fs::metadata(from).unwrap().permissions()).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &to.join(entry.file_name())),
+            false => drop(fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
+        }
+    }
+}
+
+/// A line that says what a database has is no step of the series, so a backup without it is not behind.
+#[test]
+fn a_restored_project_goes_on_with_or_without_its_deliveries() {
+    let mut office = Office::new();
+    let beside = tempfile::tempdir().unwrap();
+    office.anchors = Some(Anchors::at(&beside.path().join("anchors")));
+    let next = office.request("a").prepare(None, &|_, _| {}).unwrap();
+    office.is_gone(true);
+    next.publish(&|_, _| {}).unwrap();
+    office.is_gone(false);
+    copy(&office.root, &beside.path().join("only-published"));
+    assert_eq!(office.deliver(None), "1 Delivered");
+    copy(&office.root, &beside.path().join("delivered"));
+    assert_eq!(told(&office.publish("b").deliveries), "2 Delivered");
+    let anchor = fs::read_dir(beside.path().join("anchors")).unwrap().next().unwrap().unwrap().path();
+    let newest = fs::read(&anchor).unwrap();
+    for (state, owed) in [("only-published", "1 Already, 2 Already"), ("delivered", "2 Already")] {
+        fs::write(&anchor, &newest).unwrap();
+        office.root = beside.path().join(state);
+        // What followed then may follow now, and nothing else.
+        office.database.first_person.store(7, Ordering::SeqCst);
+        let other = office.request("b").prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap_err();
+        assert_eq!(other.code(), "L511", "{state}");
+        office.database.first_person.store(0, Ordering::SeqCst);
+        assert_eq!(told(&office.publish("b").deliveries), owed, "{state}");
+    }
 }
