@@ -8,13 +8,8 @@
 //! the hash of the last one. It also has the keyed hashes of people who were erased, so that a person who goes on from an older
 //! state does not bring them back. Without the vault these hashes say nothing.
 
-<<<<<<< HEAD
-use crate::ledger::{Event, LedgerError, Publication, Seen};
-use crate::model::{RecordKey, hex};
-=======
 use crate::ledger::{Event, LedgerError, Publication, Seen, What};
-use crate::model::hex;
->>>>>>> postgres
+use crate::model::{RecordKey, hex};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -44,11 +39,9 @@ pub struct Anchor {
     /// A digest of each release so far and of its table, which is keyed: a release that is made again is recognised.
     #[serde(default)]
     pub releases: Vec<String>,
-<<<<<<< HEAD
     /// The keyed hashes of people who were erased, as pairs.
     #[serde(default)]
     pub erased: Vec<(u64, u64)>,
-=======
     /// How many of the lines only say that a database has a release. A project that lost such a line has lost nothing.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub deliveries: u64,
@@ -56,7 +49,6 @@ pub struct Anchor {
 
 fn is_zero(number: &u64) -> bool {
     *number == 0
->>>>>>> postgres
 }
 
 impl Anchors {
@@ -103,7 +95,6 @@ impl Anchors {
         }
     }
 
-<<<<<<< HEAD
     /// Moves the anchor of a series to the end of its ledger, whole or not at all. Whoever was erased stays erased.
     pub(super) fn write(
         &self,
@@ -112,14 +103,9 @@ impl Anchors {
         events: &[Event],
         erased: &[RecordKey],
     ) -> Result<(), LedgerError> {
-        let Some(last) = events.last() else { return Ok(()) };
-=======
-    /// Moves the anchor of a series to the end of its ledger, whole or not at all.
-    pub(super) fn write(&self, commitment: &str, series: &str, events: &[Event]) -> Result<(), LedgerError> {
         // A line that says what a database has is no step of the series.
         let Some(last) = events.iter().rev().find(|event| !is_delivery(event)) else { return Ok(()) };
         let events = &events[..last.seq as usize];
->>>>>>> postgres
         let path = self.path(commitment);
         let before = self.read(commitment)?.map_or_else(Vec::new, |anchor| anchor.erased);
         let now = erased.iter().map(|key| (key.hi, key.lo));
@@ -130,11 +116,8 @@ impl Anchors {
             head: last.hash.clone(),
             at: last.at.clone(),
             releases: digests_of(events),
-<<<<<<< HEAD
             erased: erased.into_iter().collect(),
-=======
             deliveries: deliveries_in(events),
->>>>>>> postgres
         };
         let text = serde_json::to_string_pretty(&anchor).expect("texts and numbers become JSON") + "\n";
         let write = || {
