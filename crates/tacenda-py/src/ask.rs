@@ -163,7 +163,15 @@ fn audit(said: &Keywords<'_>, errand: &Errand) -> PyResult<Py<PyAny>> {
         budget: said.get("budget")?,
         names: Names::Coded,
     };
-    let answer = errand.look(said.py(), |tell| Ok(request.read(tell)?.judge(tell)))?;
+    let remedies = said.get("explain")?.unwrap_or(false).then(|| request.remedies());
+    let answer = errand.look(said.py(), |tell| {
+        let audit = request.read(tell)?;
+        let mut answer = audit.judge(tell);
+        if let Some(remedies) = &remedies {
+            remedies.try_out(&audit, &mut answer, tell);
+        }
+        Ok(answer)
+    })?;
     Ok(Py::new(said.py(), PyReport { answer })?.into_any())
 }
 

@@ -5,6 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tacenda::report;
 use tacenda::report::TextOptions;
+use tacenda::use_cases;
 use tacenda::use_cases::{AuditAnswer, FailOn};
 
 /// A report, of an audit or of a project.
@@ -26,12 +27,13 @@ impl PyReport {
         Ok(match form {
             "text" => report::text(report, TextOptions::default()),
             "brief" => report::brief(report),
+            "explained" => use_cases::explain_audit(report),
             "json" => report::json(report),
             "sarif" => report::sarif(report),
             "junit" => report::junit(report),
             "markdown" => report::markdown(report),
             "html" => report::html(report),
-            _ => return Err(PyValueError::new_err("a form is text, brief, json, sarif, junit, markdown or html")),
+            _ => return Err(PyValueError::new_err("a form is text, brief, explained, json, sarif, junit, markdown or html")),
         })
     }
 

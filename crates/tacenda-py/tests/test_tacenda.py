@@ -532,6 +532,8 @@ def everything_the_command_can_do(command: str) -> None:
         audited.save(place / "audit.json")
         assert json.loads((place / "audit.json").read_text()) == audited.report
         assert (place / "audit.json").stat().st_mode & 0o77 == 0
+        explained = project.audit(explain=True, effort="quick").form("explained")
+        assert explained.startswith(audited.decision) or "What to do next" in explained, explained
         assert audited.exit_code() in (0, 1, 6) and audited.exit_code("never") == 0
         assert audited.form("sarif").startswith("{") and audited.form("markdown") and str(audited) == audited.text
         assert tacenda.explain("group 1:1", root=root).explanation
@@ -553,8 +555,8 @@ def everything_the_command_can_do(command: str) -> None:
 def python_keeps_up_with_the_command(command: str) -> None:
     """Every command has its function, and every option of an audit its keyword."""
     of_the_shell = {"completions", "man", "schemas", "help"}
-    # What is a server, or needs one.
-    of_the_machine = {"serve", "deliver"}
+    # What is a server.
+    of_the_machine = {"serve"}
     other_names = {"init": "draft", "key": "Keys"}
     shown = subprocess.run([command, "--help"], check=True, capture_output=True, text=True).stdout
     listed = shown.split("Commands:")[1].split("Options")[0]

@@ -114,7 +114,7 @@ class Project:
         attacker: Optional[str] = None, presence: bool = True, checks: Union[str, Iterable[str], None] = None,
         reader: Optional[str] = None, permanent: Union[str, Iterable[str], None] = None, population: Any = None,
         household: Optional[str] = None, effort: Optional[str] = None, budget: Optional[int] = None,
-        progress: Progress = None,
+        explain: bool = False, progress: Progress = None,
     ) -> Audit:
         """Attacks everything published so far, as :func:`tacenda.audit` does. ``k`` and ``l`` are what is promised.
 

@@ -113,6 +113,7 @@ def audit(
     dates: Union[str, Iterable[str], None] = None,
     effort: Optional[str] = None,
     budget: Optional[int] = None,
+    explain: bool = False,
     progress: Progress = None,
 ) -> Audit:
     """Audits releases made by any tool: what can a reader of all of them work out?
@@ -124,6 +125,8 @@ def audit(
     ``truth`` are the private tables behind the releases, one per release, with the identifier ``id``: then people are
     counted. A person must be one of at least ``k``, with at least ``l`` values left (2 and 2 if nothing is promised). The
     attacker knows everyone's quasi values and, with ``presence``, who is in which release.
+
+    With ``explain``, ways out are tried, and ``form("explained")`` tells what helped.
 
     The other keywords are the options of ``tacenda audit``, which ``docs/audit.md`` explains. An option of columns is a dict
     such as ``{"age": "interval"}``, or a text for all columns. ``progress`` is ``True``, or a function of step, steps and what.
