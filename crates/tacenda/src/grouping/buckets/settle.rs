@@ -20,6 +20,7 @@ const REPAIRS: usize = 3;
 const WAITING: i64 = 250;
 
 /// People who need a place.
+#[cfg_attr(test, derive(Debug))]
 pub struct Wanting {
     /// The value they have.
     pub value: Value,
