@@ -33,7 +33,11 @@ impl PyReport {
             "junit" => report::junit(report),
             "markdown" => report::markdown(report),
             "html" => report::html(report),
-            _ => return Err(PyValueError::new_err("a form is text, brief, explained, json, sarif, junit, markdown or html")),
+            _ => {
+                return Err(PyValueError::new_err(
+                    "a form is text, brief, explained, json, sarif, junit, markdown or html",
+                ));
+            }
         })
     }
 

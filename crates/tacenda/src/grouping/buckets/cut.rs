@@ -9,10 +9,11 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// How much work is spent on close groups. Which groups are allowed does not depend on it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effort {
     /// Buckets are cut.
+    #[default]
     Fast,
     /// After the cut, neighbouring groups exchange people.
     Fine,

@@ -56,7 +56,7 @@
 
 use crate::grouping::GroupingError;
 use crate::grouping::buckets::balance::{Counts, admissible, balance, is_eligible};
-use crate::grouping::buckets::cut::{Effort, cut};
+use crate::grouping::buckets::cut::cut;
 use crate::grouping::buckets::deal::{Deck, by_lot};
 use crate::grouping::buckets::division::{Updated, divide};
 use crate::grouping::buckets::fill::Waiting;
@@ -70,10 +70,6 @@ use crate::promise::series::{Grouper, SeriesPromise};
 use crate::promise::{MInvariance, OnIneligible, Surplus};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
-
-/// Up to so many people, groups exchange people unless the policy file says otherwise. Then a release takes at most four
-/// times as long as reading the table and writing it.
-const FINE_UP_TO: usize = 100_000;
 
 impl Grouper for MInvariance {
     fn promise(&self) -> SeriesPromise {
@@ -146,16 +142,11 @@ impl MInvariance {
         let (buckets, small): (Vec<Bucket>, Vec<Bucket>) =
             buckets.into_iter().partition(|bucket| bucket.people() >= people);
         let mut grouping = Grouping::default();
-        cut(schema, table, buckets, lots, people, self.effort_for(table), &mut grouping);
+        cut(schema, table, buckets, lots, people, self.effort, &mut grouping);
         withheld.extend(small.iter().flat_map(|bucket| bucket.lists.iter().flatten().copied()));
         grouping.withheld = withheld.into_iter().map(Row).collect();
         grouping.withheld.sort_unstable();
         Ok(grouping)
-    }
-
-    /// The effort that was asked for, or what a table of this size can afford.
-    fn effort_for(&self, table: &Table) -> Effort {
-        self.effort.unwrap_or(if table.len() <= FINE_UP_TO { Effort::Fine } else { Effort::Fast })
     }
 
     /// Removes the newcomers who cannot be placed: the newest holders of values that are too frequent.

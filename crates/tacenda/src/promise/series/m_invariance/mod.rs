@@ -32,9 +32,9 @@ pub struct MInvariance {
     /// What happens to values with more holders than the others of their set, against a reader who knows the method.
     #[serde(default)]
     pub surplus: Surplus,
-    /// How much work is spent on close groups. With `None`, the size of the table decides.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effort: Option<Effort>,
+    /// How much work is spent on close groups.
+    #[serde(default)]
+    pub effort: Effort,
 }
 
 /// What happens if people of a value set left, so that its values have different numbers of holders. Against a reader
@@ -71,7 +71,7 @@ impl MInvariance {
             on_ineligible: OnIneligible::Refuse,
             reader: Reader::Rule,
             surplus: Surplus::Counterfeit,
-            effort: None,
+            effort: Effort::Fast,
         }
     }
 }
@@ -104,7 +104,7 @@ impl Parameters for MInvariance {
                 "promise",
                 "effort",
                 "fast, fine",
-                "fine up to 100,000 people",
+                "fast",
                 "fine spends more time on closer groups; the promise is the same",
             ),
             key(
@@ -141,11 +141,12 @@ impl Parameters for MInvariance {
             ("counterfeit", OnIneligible::Counterfeit),
         ];
         let surplus = [("counterfeit", Surplus::Counterfeit), ("withhold", Surplus::Withhold)];
+        let effort = [("fast", Effort::Fast), ("fine", Effort::Fine)];
         Some(MInvariance {
             on_ineligible: walk.word(section, "on_ineligible", &words).unwrap_or_default(),
             reader: walk.word(section, "reader", &READERS).unwrap_or_default(),
             surplus: walk.word(section, "surplus", &surplus).unwrap_or_default(),
-            effort: walk.word(section, "effort", &[("fast", Effort::Fast), ("fine", Effort::Fine)]),
+            effort: walk.word(section, "effort", &effort).unwrap_or_default(),
             m: walk.parameter(section, "m")?,
             k: walk.optional_parameter(section, "k"),
         })
