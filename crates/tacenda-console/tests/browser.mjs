@@ -291,6 +291,7 @@ child.kill("SIGKILL");
 await ended(child);
 await page.setInputFiles("#drop-audit", path.join(work, "b.csv"));
 await page.waitForSelector("#gone:not([hidden])");
+await page.close();
 complaints.length = 0; // The browser reports the lost connection itself.
 assert.equal(fs.readdirSync(temporary).filter((name) => name.startsWith("tacenda-console-")).length, 1);
 ({ child, link } = await serve(project));
@@ -300,6 +301,7 @@ await again.goto(link);
 await again.waitForURL("**/series");
 await again.waitForSelector("text=2026-Q4");
 await again.goto(new URL("/next", again.url()).href);
+await again.close();
 child.kill("SIGTERM");
 await ended(child);
 assert.equal(fs.readdirSync(temporary).filter((name) => name.startsWith("tacenda-console-")).length, 0, "nothing dropped is left");
