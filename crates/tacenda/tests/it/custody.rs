@@ -116,7 +116,7 @@ fn forty_one_quarters_live_under_an_unchanged_draft() {
         fs::write(&table, snapshot(&mut people, &delta)).unwrap();
         if at == 0 {
             let project = ProjectFolder { root: folder.path().into(), ..ProjectFolder::default() };
-            let request = DraftRequest { project, data: table.clone(), ..DraftRequest::default() };
+            let request = DraftRequest { project, data: Given::Path(table.clone()), name: None, promise: None };
             let mut drafting = request.draft(&|_, _| {}).unwrap();
             for name in ["admitted_date", "age", "race"] {
                 assert!(drafting.draft.set_role(name, Role::Drop));
