@@ -132,7 +132,7 @@ fn forty_one_quarters_live_under_an_unchanged_draft() {
         let rehearsal = open.rehearse(&material, NextRelease::default(), &|_| {}).unwrap();
         open.publish(&material, &rehearsal, &|_| {}).unwrap();
         let share = |number: usize| number as f64 / people.len() as f64;
-        let counterfeits = share(rehearsal.prepared.release.counterfeit_count());
+        let counterfeits = share(rehearsal.prepared.release.counterfeit_count() as usize);
         let withheld = share(rehearsal.prepared.membership.withheld.len());
         let exact = exact_share(folder.path(), &people);
         let sets = rehearsal.prepared.history.value_sets.len();
