@@ -2,8 +2,6 @@
 // attack, and screenshots of every page in light, dark and on a phone.
 //
 // Usage: node browser.mjs TACENDA MODULES FOLDER. MODULES has playwright-core and axe-core; FOLDER gets the screenshots.
-// Seen to fail: a page without its label for a field (axe), an inline style (the page's own policy says so in the console), a
-// cookie without SameSite, a door that does not look at Host.
 import { spawn, spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import assert from "node:assert/strict";

@@ -243,12 +243,12 @@ fn text_field(text: &str, out: &mut Vec<u8>) {
 }
 
 fn fields(cells: &[Box<str>]) -> Vec<Vec<u8>> {
-    let one = |cell: &Box<str>| {
+    let one = |cell: &str| {
         let mut out = Vec::new();
         text_field(cell, &mut out);
         out
     };
-    cells.iter().map(one).collect()
+    cells.iter().map(|cell| one(cell)).collect()
 }
 
 #[cfg(test)]

@@ -547,6 +547,9 @@ pub struct StoryFacts {
     /// Whether it is about a place instead of a person.
     #[serde(default)]
     pub of_place: bool,
+    /// Whether values have codes, such as D1, in place of their names.
+    #[serde(default)]
+    pub coded: bool,
     /// What the attacker knew: name and value. A person's values are included only if values are shown.
     pub known: Vec<(String, Option<String>)>,
     /// One step per release.

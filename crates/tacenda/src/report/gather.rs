@@ -433,6 +433,7 @@ fn story_facts(story: &Story, material: &Material<'_>, codes: &mut Codes<'_>) ->
     StoryFacts {
         finding: None,
         of_place,
+        coded: material.names == Names::Coded,
         known: quasi.iter().enumerate().map(|(at, quasi)| (quasi.name.clone(), shown(at))).collect(),
         matched: story.matched.as_ref().map(|values| codes.names(values)),
         left: story.left().len(),

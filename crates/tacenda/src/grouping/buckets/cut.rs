@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// How much work is spent on close groups. Which groups are allowed does not depend on it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Effort {
+pub enum CutEffort {
     /// Buckets are cut.
     #[default]
     Fast,
@@ -26,7 +26,7 @@ pub fn cut(
     buckets: Vec<Bucket>,
     lots: &Lots,
     people: usize,
-    effort: Effort,
+    effort: CutEffort,
     grouping: &mut Grouping,
 ) {
     let costs = Costs::new(schema);
@@ -37,7 +37,7 @@ pub fn cut(
             bucket.lists.iter_mut().for_each(|list| list.sort_unstable());
             let stand_ins = stand_ins(&bucket, lots);
             let mut groups = split(table, &costs, Lists { people: &bucket.lists, stand_ins: &stand_ins }, people);
-            if effort == Effort::Fine {
+            if effort == CutEffort::Fine {
                 exchange(table, &costs, bucket.set.len(), &mut groups);
             }
             (bucket.set, groups)

@@ -248,7 +248,7 @@ impl Settling<'_> {
         let best = open.min_by(by_cost);
         let Some(set) = best else { return self.left[kind] -= 1 };
         let helps = |&other: &usize| other != value && self.levels.spare[other] < 0;
-        if *may_wait > 0 && !self.levels.sets[set].iter().any(|other| helps(other)) {
+        if *may_wait > 0 && !self.levels.sets[set].iter().any(helps) {
             *may_wait -= 1;
             self.left[kind] -= 1;
             return;

@@ -293,7 +293,7 @@ impl Adoption {
     /// Keeps nothing of people who were erased from the series before: they are in the file, and judged as people of its table.
     /// Returns how many they were. With `all`, texts that nobody needs go too.
     fn leave_out_erased(&mut self, keeps_sets: bool, all: bool) -> u64 {
-        let table = std::mem::replace(&mut self.snapshot, Table::default());
+        let table = std::mem::take(&mut self.snapshot);
         (self.snapshot, self.erased) = leave_out(&mut self.history, table, keeps_sets, all);
         self.erased
     }

@@ -75,7 +75,6 @@ impl Page<'_> {
     }
 
     pub(super) fn story(&self, story: &StoryFacts) -> Markup {
-        let is_coded = story.of_place || story.known.iter().all(|(_, value)| value.is_none());
         let names: Vec<&str> = story.known.iter().map(|(name, _)| name.as_str()).collect();
         let most = self.cap(40);
         let before = story.steps.last().map_or(&[][..], |step| &step.left);
@@ -83,7 +82,7 @@ impl Page<'_> {
             h3 { (story.heading()) }
             p {
                 (clip(&story.opening(), 700))
-                @if is_coded { " Values are coded: D1 is the same sensitive value throughout." }
+                @if story.coded { " Values are coded: D1 is the same sensitive value throughout." }
             }
             ol class="steps" {
                 @for step in story.steps.iter().take(most) { (story_step(step, &names)) }

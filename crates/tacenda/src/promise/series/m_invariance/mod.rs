@@ -4,7 +4,7 @@ mod check;
 mod forecast;
 mod group;
 
-use crate::grouping::buckets::cut::Effort;
+use crate::grouping::buckets::cut::CutEffort;
 use crate::model::{GroupRule, Hides, History, Reader, Release, Schema, Scope, Table, Terms};
 use crate::promise::series::readers::{READER, READERS, WAITING, value_limits, value_sentence, ways};
 use crate::promise::series::{Alternative, OfSeries, SeriesPromise, too_few_declared, without_sensitive};
@@ -34,7 +34,7 @@ pub struct MInvariance {
     pub surplus: Surplus,
     /// How much work is spent on close groups.
     #[serde(default)]
-    pub effort: Effort,
+    pub effort: CutEffort,
 }
 
 /// What happens if people of a value set left, so that its values have different numbers of holders. Against a reader
@@ -71,7 +71,7 @@ impl MInvariance {
             on_ineligible: OnIneligible::Refuse,
             reader: Reader::Rule,
             surplus: Surplus::Counterfeit,
-            effort: Effort::Fast,
+            effort: CutEffort::Fast,
         }
     }
 }
@@ -141,7 +141,7 @@ impl Parameters for MInvariance {
             ("counterfeit", OnIneligible::Counterfeit),
         ];
         let surplus = [("counterfeit", Surplus::Counterfeit), ("withhold", Surplus::Withhold)];
-        let effort = [("fast", Effort::Fast), ("fine", Effort::Fine)];
+        let effort = [("fast", CutEffort::Fast), ("fine", CutEffort::Fine)];
         Some(MInvariance {
             on_ineligible: walk.word(section, "on_ineligible", &words).unwrap_or_default(),
             reader: walk.word(section, "reader", &READERS).unwrap_or_default(),
