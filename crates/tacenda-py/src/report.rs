@@ -3,10 +3,9 @@
 use crate::answer::answer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tacenda::report;
 use tacenda::report::TextOptions;
-use tacenda::use_cases;
 use tacenda::use_cases::{AuditAnswer, FailOn};
+use tacenda::{report, use_cases};
 
 /// A report, of an audit or of a project.
 #[pyclass(name = "Report", frozen, module = "tacenda._native")]

@@ -45,7 +45,7 @@ pub struct Levels<'a> {
 }
 
 /// Changes that can be taken back.
-pub type Steps = Vec<(usize, i64)>;
+pub type LevelSteps = Vec<(usize, i64)>;
 
 impl<'a> Levels<'a> {
     /// With these known sets and the people in each, and so many people of each value to place.
@@ -208,7 +208,7 @@ impl<'a> Levels<'a> {
     }
 
     /// Adds copies until everyone has a place, always those that cost least. Returns what was done, and what it cost.
-    pub fn fill(&mut self, rng: &mut Rng, steps: &mut Steps) -> f64 {
+    pub fn fill(&mut self, rng: &mut Rng, steps: &mut LevelSteps) -> f64 {
         let mut cost = 0.0;
         while let Some(&(spare, first)) = self.needy.first() {
             // If one value has one in m of the people to place, every copy must hold it.
@@ -276,7 +276,7 @@ impl<'a> Levels<'a> {
             }
             let is_rich = |&set: &usize| self.sets[set].iter().any(|&value| self.spare[value] > 0);
             let rich: Vec<usize> = open.iter().copied().filter(is_rich).collect();
-            let mut steps: Steps = Vec::new();
+            let mut steps: LevelSteps = Vec::new();
             let mut cost = 0.0;
             for _ in 0..=rng.below(3) {
                 let from = if !rich.is_empty() && rng.below(2) == 0 { &rich } else { &open };

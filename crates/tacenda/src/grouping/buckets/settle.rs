@@ -5,7 +5,7 @@
 //! whose value changed get their places: their set may share no value with any set they have had (science A3.6-3). Who
 //! finds none gets a further copy of a set, and the copies are chosen anew around it.
 
-use crate::grouping::buckets::levels::{Levels, Steps};
+use crate::grouping::buckets::levels::{LevelSteps, Levels};
 use crate::grouping::buckets::outlook::Outlook;
 use crate::model::{Rng, Value};
 
@@ -79,7 +79,7 @@ pub fn settle(
     settling.wait(most_waiting, m as i64);
     // With many values, a round costs more.
     let rounds = ROUNDS.min(people.iter().sum::<i64>() as usize / 4).min(100_000 / is_held.len().max(1));
-    settling.levels.fill(rng, &mut Steps::new());
+    settling.levels.fill(rng, &mut LevelSteps::new());
     settling.levels.search(rng, rounds);
     let mut may_wait = most_waiting;
     for _ in 0..REPAIRS {
@@ -90,7 +90,7 @@ pub fn settle(
         for kind in without {
             settling.make_room(kind, is_held, &mut may_wait);
         }
-        settling.levels.fill(rng, &mut Steps::new());
+        settling.levels.fill(rng, &mut LevelSteps::new());
         settling.levels.search(rng, rounds / 2);
     }
     settling.enter_changed(is_held, &mut may_wait);
