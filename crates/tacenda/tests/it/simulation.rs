@@ -810,7 +810,7 @@ fn whatever_happens_the_disk_holds_the_old_state_or_the_new() {
     });
     let [releases, incidents, erased] = [0, 1, 2].map(|at| lives.iter().map(|life| life[at] as u64).sum::<u64>());
     println!("{seeds} lives, {incidents} incidents, {releases} releases, {erased} people erased");
-    assert!(releases > seeds && incidents > 2 * seeds && 2 * erased > seeds, "{releases} {incidents} {erased}");
+    assert!(releases > seeds && incidents > 2 * seeds && 5 * erased > seeds, "{releases} {incidents} {erased}");
 }
 
 #[test]
