@@ -333,6 +333,24 @@ class DeliveryReport(Answer):
     """The place's name in the policy file."""
 
 
+class DemoEntry(Answer):
+    """A demo there is."""
+
+    about: str
+    """What happens to the table."""
+    citation: str
+    """The paper."""
+    name: str
+    """Its name: the promise that answers it."""
+
+
+class DemoList(Answer):
+    """What `demo --list` answers with."""
+
+    demos: List[DemoEntry]
+    """The demos."""
+
+
 class DemoReport(Answer):
     """The answer of the demo."""
 
@@ -628,6 +646,17 @@ class KeyReport(Answer):
     """The id of the key."""
     public_key: str
     """The public key. Give it to recipients separately from any release."""
+
+
+class Learned(Answer):
+    """What an attacker learns."""
+
+    decision: str
+    """The verdict."""
+    findings: List[str]
+    """The worst that was found, one sentence each."""
+    story: Optional[StoryFacts]
+    """A person whose value is certain, step by step."""
 
 
 class LimitFacts(Answer):
@@ -1187,6 +1216,19 @@ class ShowReport(Answer):
     """That it was withdrawn, and why, if the ledger says so."""
 
 
+class ShownRelease(Answer):
+    """A release, as a reader sees it."""
+
+    counterfeits: int
+    """How many artificial rows it has."""
+    label: str
+    """Its label."""
+    rows: List[List[str]]
+    """The header and the rows."""
+    withheld: int
+    """How many people are left out of it."""
+
+
 class SigningFacts(Answer):
     """What one signature confirms."""
 
@@ -1194,6 +1236,35 @@ class SigningFacts(Answer):
     """What they confirm, one sentence each."""
     role: str
     """Who signs."""
+
+
+class SituationReport(Answer):
+    """The answer of a demo in small."""
+
+    about: str
+    """What happens to the table."""
+    citation: str
+    """The paper."""
+    command: str
+    """The command that attacks the naive files, in that folder."""
+    instead: str
+    """What Tacenda does instead."""
+    learned: Learned
+    """What an attacker learns from all of them."""
+    learned_then: Learned
+    """What the same attacker learns from that."""
+    naive: List[ShownRelease]
+    """Its files."""
+    naively: str
+    """What a naive publisher does."""
+    name: str
+    """The promise that answers it."""
+    project: str
+    """The folder that was left behind."""
+    published: List[ShownRelease]
+    """What was published."""
+    refused: Optional[str]
+    """How the second table is refused under the paper's own promise, where that covers one release."""
 
 
 class StepFacts(Answer):
@@ -1231,6 +1302,8 @@ class StepGroup(Answer):
 class StoryFacts(Answer):
     """One person, attacked step by step; if people are not known, anyone in a place."""
 
+    coded: bool
+    """Whether values have codes, such as D1, in place of their names."""
     finding: Optional[int]
     """The number of the finding that it illustrates; none if nobody's value was found."""
     known: List[List[Any]]
@@ -1483,6 +1556,7 @@ CheckReport._parts = {"summary": Summary, "what_if": WhatIf}
 ComparisonReport._parts = {"lines": ComparedReport}
 CountErrors._parts = {"attributes": AttributeError}
 DeliverReport._parts = {"deliveries": DeliveryReport}
+DemoList._parts = {"demos": DemoEntry}
 DemoReport._parts = {"naive": Attack, "published": Attack, "releases": Summary}
 DiffReport._parts = {"from": DiffSide, "to": DiffSide, "values": DiffValue}
 ErrorBody._parts = {"problems": ProblemReport}
@@ -1491,6 +1565,7 @@ FindingFacts._parts = {"witness": WitnessFacts}
 ForecastReport._parts = {"releases": ForecastRelease}
 GovernanceFacts._parts = {"declared": DeclaredFact}
 InitReport._parts = {"columns": InitColumn}
+Learned._parts = {"story": StoryFacts}
 LogEvent._parts = {"taken_in": LogView}
 LogReport._parts = {"events": LogEvent}
 LossFacts._parts = {"attributes": AttributeFacts}
@@ -1507,6 +1582,7 @@ RetractReport._parts = {"deliveries": DeliveryReport}
 RiskFacts._parts = {"without_suppressed": SuppressedFacts}
 SequenceFacts._parts = {"journalist": JournalistFacts}
 SeriesFacts._parts = {"columns": ColumnFacts, "promise": PromiseFacts}
+SituationReport._parts = {"learned": Learned, "learned_then": Learned, "naive": ShownRelease, "published": ShownRelease}
 StepFacts._parts = {"groups": StepGroup}
 StoryFacts._parts = {"steps": StepFacts}
 Summary._parts = {"count_errors": CountErrors, "view": ViewSummary}
@@ -1538,6 +1614,8 @@ __all__ = [
     "DeclaredFact",
     "DeliverReport",
     "DeliveryReport",
+    "DemoEntry",
+    "DemoList",
     "DemoReport",
     "DiffReport",
     "DiffSide",
@@ -1557,6 +1635,7 @@ __all__ = [
     "InitReport",
     "JournalistFacts",
     "KeyReport",
+    "Learned",
     "LimitFacts",
     "LogEvent",
     "LogReport",
@@ -1586,7 +1665,9 @@ __all__ = [
     "SequenceFacts",
     "SeriesFacts",
     "ShowReport",
+    "ShownRelease",
     "SigningFacts",
+    "SituationReport",
     "StepFacts",
     "StepGroup",
     "StoryFacts",
