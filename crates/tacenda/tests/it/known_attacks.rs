@@ -243,7 +243,7 @@ fn who_was_published_and_waits_has_another_value() {
             changed += usize::from(Value(first[id].2) != done[1].0.sensitive()[row.index()]);
         }
     }
-    assert_eq!((waiting, changed), (123, 123));
+    assert_eq!((waiting, changed), (141, 141));
 }
 
 /// A limit of `reader = "method"`: whoever is withheld may change their value within their value set, and nobody notices.
