@@ -18,6 +18,9 @@ use tacenda::use_cases::{
     UseCaseError, VerifyRequest,
 };
 
+/// The identifier of person 7: so long that it does not come up by chance among encrypted bytes.
+const SEVEN: &str = "the-seventh-person";
+
 /// A project whose tables are made of people by number.
 struct Ward {
     folder: tempfile::TempDir,
@@ -71,7 +74,7 @@ impl Ward {
     fn table(&self, people: impl IntoIterator<Item = u32>) -> String {
         let illness = ["flu", "gout", "asthma", "angina"];
         let row = |id: u32| match id {
-            7 => "p7,27,ROOM-of-seven,RARE-of-seven\n".to_string(),
+            7 => format!("{SEVEN},27,ROOM-of-seven,RARE-of-seven\n"),
             _ => format!("p{id},{},ward,{}\n", 20 + id % 60, illness[(id % 4) as usize]),
         };
         format!("id,age,room,illness\n{}", people.into_iter().map(row).collect::<String>())
@@ -95,7 +98,8 @@ impl Ward {
     }
 
     fn key(&self, id: u32) -> RecordKey {
-        RecordKey::of(&self.store().seed().unwrap().key("identifier"), format!("p{id}").as_bytes())
+        let name = if id == 7 { SEVEN.to_string() } else { format!("p{id}") };
+        RecordKey::of(&self.store().seed().unwrap().key("identifier"), name.as_bytes())
     }
 
     /// Whether a text stands in any byte of the private folder, decrypted.
@@ -142,10 +146,10 @@ fn no_byte_that_erase_writes_shows_the_person() {
         let written = Arc::clone(&recording.0);
         let machine = Machine { disk: Arc::new(recording), keys: ward.keys.clone(), ..Machine::default() };
         let mut project = Project::open_on(machine, ward.root(), None, Access::Publish).unwrap();
-        assert_eq!(project.erase(&["p7".into()]).unwrap().people, 1);
+        assert_eq!(project.erase(&[SEVEN.into()]).unwrap().people, 1);
         drop(project);
         let written = written.lock().unwrap();
-        for text in ["p7", "ROOM-of-seven", "RARE-of-seven"] {
+        for text in [SEVEN, "ROOM-of-seven", "RARE-of-seven"] {
             assert!(!contains(&written, text) && !ward.holds(text), "{text}");
         }
         // The state of the others was written, readable only where the vault is not encrypted.
@@ -162,8 +166,8 @@ fn an_adopted_release_brings_nobody_back() {
     {
         let (ward, other) = (Ward::sealed(promise), Ward::new(promise));
         ward.publish(0..40).unwrap();
-        ward.erase(&["p7"]);
-        // The whole of the other series: its first release has p7, its second one does not.
+        ward.erase(&[SEVEN]);
+        // The whole of the other series: its first release has person 7, its second one does not.
         other.publish(0..40).unwrap();
         let first = other.root().join("first.csv");
         fs::rename(other.root().join("table.csv"), &first).unwrap();
@@ -205,7 +209,7 @@ fn nothing_of_an_erased_person_is_left_in_the_vault() {
             ..ReleaseRequest::default()
         };
         use_cases::plan(request, None, &|_, _| {}).unwrap();
-        let report = ward.erase(&["p7", "nobody"]);
+        let report = ward.erase(&[SEVEN, "nobody"]);
         assert_eq!(
             (report.erased.people, report.erased.rows, report.erased.unknown, report.erased.already),
             (1, 1, 1, 0),
@@ -213,7 +217,7 @@ fn nothing_of_an_erased_person_is_left_in_the_vault() {
         );
         let (history, table) = (ward.store().history().unwrap(), ward.store().snapshot().unwrap().unwrap());
         assert!(table.find(key).is_none() && history.is_erased(key) && history.record(key).unwrap().value.0 == 0);
-        assert!(!ward.holds("p7") && !ward.holds("ROOM-of-seven"), "{promise}");
+        assert!(!ward.holds(SEVEN) && !ward.holds("ROOM-of-seven"), "{promise}");
         // The value stays where the sets of others hold it, and the answer says so.
         assert_eq!(ward.holds("RARE-of-seven"), report.erased.values_stay == 1, "{promise}");
         assert_eq!(report.erased.values_stay == 1, ![CLUSTERS].contains(&promise), "{promise}");
@@ -225,7 +229,7 @@ fn nothing_of_an_erased_person_is_left_in_the_vault() {
             (last.event.as_str(), last.says.as_deref().unwrap().contains("1 person was erased")),
             ("erase", true)
         );
-        assert_eq!(ward.erase(&["p7"]).erased.already, 1);
+        assert_eq!(ward.erase(&[SEVEN]).erased.already, 1);
         assert_eq!(use_cases::log(ward.root()).unwrap().events.len(), log.events.len(), "nothing is written twice");
     }
 }
@@ -235,7 +239,7 @@ fn later_releases_leave_an_erased_person_out_whatever_the_table_says() {
     for promise in [M_INVARIANCE, CLUSTERS] {
         let ward = Ward::new(promise);
         ward.publish(0..40).unwrap();
-        ward.erase(&["p7"]);
+        ward.erase(&[SEVEN]);
         let second = ward.publish(0..40).unwrap().summary.unwrap();
         assert_eq!(second.people, 39, "{promise}");
         let (history, key) = (ward.store().history().unwrap(), ward.key(7));
@@ -258,7 +262,7 @@ fn where_nobody_may_leave_the_group_is_withheld_or_the_release_refused() {
         mates.map(|record| record.key).collect()
     };
     assert!(companions.len() >= 3);
-    ward.erase(&["p7"]);
+    ward.erase(&[SEVEN]);
     ward.publish(0..40).unwrap();
     let history = ward.store().history().unwrap();
     let is_out = |key: &RecordKey| history.record(*key).is_none_or(|record| !history.is_current(record));
@@ -268,7 +272,7 @@ fn where_nobody_may_leave_the_group_is_withheld_or_the_release_refused() {
     for promise in [COHORTS_REFUSE, ONLY_ADDED] {
         let ward = Ward::new(promise);
         ward.publish(0..40).unwrap();
-        let report = ward.erase(&["p7"]);
+        let report = ward.erase(&[SEVEN]);
         assert!(
             report.departures.contains("refused") || report.departures.contains("Erasure"),
             "{}",
