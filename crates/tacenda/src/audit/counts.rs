@@ -8,20 +8,33 @@
 //! The counts are computed again from the private table, person by person, independently of how they were made.
 
 use crate::audit::{Evidence, Fault, Faults};
-use crate::model::{CountedColumn, LEAST_UNIT, PeopleCounts, Span, Terms, people_by_code};
+use crate::model::{CountedColumn, LEAST_UNIT, PeopleCounts, Release, Schema, Span, Terms, people_by_code};
 use std::collections::BTreeMap;
 
 /// What is wrong with the counts of a release; nothing where there are none.
 pub(crate) fn check(terms: &Terms, evidence: &Evidence<'_>) -> Faults {
-    let mut faults = Faults::default();
-    let Some(counts) = &evidence.release.counts else { return faults };
     let people = evidence.membership.rows.len() as u64 - evidence.release.counterfeit_count();
+    let truth = |attribute: usize, size: u32| truth(evidence, attribute, size);
+    check_counts(terms, evidence.schema, &evidence.history.counts, evidence.release, people, &truth)
+}
+
+/// The same for so many people. `truth` says how many of them have each code of an attribute of that size.
+pub(super) fn check_counts(
+    terms: &Terms,
+    schema: &Schema,
+    before: &[(u32, PeopleCounts)],
+    release: &Release,
+    people: u64,
+    truth: &dyn Fn(usize, u32) -> Vec<(u32, u64)>,
+) -> Faults {
+    let mut faults = Faults::default();
+    let Some(counts) = &release.counts else { return faults };
     let Some(least) = terms.counts_from else {
         faults.people(Fault::CountsNotCovered, people);
         return faults;
     };
     for column in &counts.columns {
-        let Some((attribute, quasi)) = evidence.schema.quasi_named(&column.name) else {
+        let Some((attribute, quasi)) = schema.quasi_named(&column.name) else {
             faults.people(Fault::CountCellsMoved, people);
             continue;
         };
@@ -31,17 +44,17 @@ pub(crate) fn check(terms: &Terms, evidence: &Evidence<'_>) -> Faults {
             |(_, past): &(u32, PeopleCounts)| past.column(&column.name).is_none_or(|past| past.rule == column.rule);
         if !column.cells.iter().all(is_cell)
             || !column.cells.is_sorted_by(|a, b| a.0 < b.0)
-            || !evidence.history.counts.iter().all(same_rule)
+            || !before.iter().all(same_rule)
         {
             faults.people(Fault::CountCellsMoved, people);
             continue;
         }
-        let truth = truth(evidence, attribute, quasi.size());
+        let truth = truth(attribute, quasi.size());
         if let Some(off) = furthest(column, &truth, &cells, counts.unit) {
             faults.people(Fault::CountWrong, off);
         }
         let few =
-            told_apart(column, evidence, least.max(LEAST_UNIT)) + confined(column, &cells, people, counts.unit, least);
+            told_apart(column, before, least.max(LEAST_UNIT)) + confined(column, &cells, people, counts.unit, least);
         if few > 0 {
             faults.people(Fault::CountTooFine, few);
         }
@@ -80,10 +93,10 @@ fn furthest(column: &CountedColumn, truth: &[(u32, u64)], cells: &[Span], unit: 
 
 /// The people in counts and changes that are neither 0 nor at least `least`: in this release, and between it and every
 /// earlier one.
-fn told_apart(column: &CountedColumn, evidence: &Evidence<'_>, least: u32) -> u64 {
+fn told_apart(column: &CountedColumn, before: &[(u32, PeopleCounts)], least: u32) -> u64 {
     let few = |number: u64| if number < u64::from(least) { number } else { 0 };
     let mut found: u64 = column.cells.iter().map(|&(_, people)| few(people)).sum();
-    for past in evidence.history.counts.iter().filter_map(|(_, past)| past.column(&column.name)) {
+    for past in before.iter().filter_map(|(_, past)| past.column(&column.name)) {
         let mut both: BTreeMap<Span, (u64, u64)> = BTreeMap::new();
         column.cells.iter().for_each(|&(cell, people)| both.entry(cell).or_default().0 = people);
         for &(cell, people) in &past.cells {

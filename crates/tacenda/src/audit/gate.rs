@@ -60,6 +60,71 @@ pub fn gate(terms: &Terms, check: &dyn Fn(&Evidence<'_>) -> Faults, evidence: Ev
     if findings.is_empty() { second_look::look(terms, &evidence) } else { findings }
 }
 
+/// Judges some whole groups of a finished release. `evidence` has these groups, everyone in them or left out beside them,
+/// and the groups of the last release that any of them come from, whole. `numbers` are the places of the groups in the
+/// release. What a reader of the whole release sees is judged by [`gate_whole`].
+pub(crate) fn gate_unit(check: &dyn Fn(&Evidence<'_>) -> Faults, evidence: &Evidence<'_>, numbers: &[u32]) -> Faults {
+    if !is_well_formed(evidence) {
+        let mut faults = Faults::default();
+        faults.people(Fault::Malformed, evidence.table.len() as u64);
+        return faults;
+    }
+    let mut faults = truth(evidence).or(check(evidence));
+    for count in faults.0.values_mut() {
+        count.example = count.example.map(|place| numbers[place as usize - 1] + 1);
+    }
+    faults
+}
+
+/// Judges that every person of some is in one place of a finished release, and that the region there covers them.
+/// `places` has the row of each and the group, [`LEFT_OUT`] for people who are left out.
+pub(crate) fn gate_people(table: &Table, release: &Release, placed: &[(u32, u32)]) -> Faults {
+    let mut places = Places::nowhere(table.len());
+    placed.iter().for_each(|&(row, group)| places.put(row, group));
+    places.count();
+    let mut faults = Faults::default();
+    places.faults(release, table, &mut faults);
+    faults
+}
+
+/// Marks people who are left out of a release.
+pub(crate) const LEFT_OUT: u32 = WITHHELD;
+
+/// What was found about all parts of a release that was judged by [`gate_unit`] and [`gate_people`].
+pub(crate) struct Whole<'a> {
+    pub terms: &'a Terms,
+    pub schema: &'a Schema,
+    /// The history before. It need not have any records.
+    pub history: &'a History,
+    /// The release; before it the last one, if [`compares`] says so.
+    pub releases: &'a [Release],
+    /// The faults of all parts.
+    pub faults: Faults,
+    /// Per attribute, how many published people have each code.
+    pub codes: &'a [BTreeMap<u32, u64>],
+}
+
+/// Judges a release after its parts: what only shows in the whole.
+pub(crate) fn gate_whole(whole: Whole<'_>) -> Vec<Finding> {
+    let Whole { terms, schema, history, releases, faults, codes } = whole;
+    let release = releases.last().expect("there is a release to judge");
+    let truth = |attribute: usize, _| codes[attribute].iter().map(|(&code, &people)| (code, people)).collect();
+    let people = codes.first().map_or(0, |codes| codes.values().sum());
+    let faults = faults.or(counts::check_counts(terms, schema, &history.counts, release, people, &truth));
+    let findings = faults.into_findings(release.number);
+    if findings.is_empty() { second_look::look_at(terms, schema, releases) } else { findings }
+}
+
+/// Whether a new release is compared with the last one.
+pub(crate) fn compares(terms: &Terms, history: &History) -> bool {
+    second_look::compares(terms, history)
+}
+
+/// The last release as far as the history has it, in the policy's order.
+pub(crate) fn last_release(history: &History) -> Release {
+    second_look::without_erased(history)
+}
+
 /// Faults counted by kind while groups are checked in parallel.
 #[derive(Clone, Debug, Default)]
 pub struct Faults(BTreeMap<Fault, FaultCount>);
@@ -168,8 +233,7 @@ fn is_well_formed(evidence: &Evidence<'_>) -> bool {
         && membership.rows.iter().all(|&row| real(row))
         && membership.withheld.iter().all(|row| row.index() < table.len())
         && order.iter().enumerate().all(|(index, &group)| index == group as usize)
-        && (release.public.is_empty() == evidence.schema.public.is_empty())
-        && (release.public.is_empty() || release.public.len() == rows)
+        && release.public.len() == if evidence.schema.public.is_empty() { 0 } else { rows }
         && release.public.iter().all(|&text| (text as usize) < release.public_texts.len())
         && (release.linked.is_empty() || release.linked.len() == rows)
         && release.sensitive.iter().all(|value| value.index() < release.values.len())
@@ -216,16 +280,7 @@ fn truth(evidence: &Evidence<'_>) -> Faults {
             faults.group(Fault::SpelledTwice, group, people);
         }
     });
-    let places = Places::of(evidence);
-    if places.twice > 0 {
-        faults.people(Fault::PersonTwice, places.twice);
-    }
-    if places.lost > 0 {
-        faults.people(Fault::PersonLost, places.lost);
-    }
-    for group in places.missed(evidence).chunk_by(|a, b| a == b) {
-        faults.group(Fault::RegionMisses, group[0] as usize, group.len() as u64);
-    }
+    Places::of(evidence).faults(release, table, &mut faults);
     faults
 }
 
@@ -245,17 +300,38 @@ const WITHHELD: u32 = u32::MAX - 1;
 impl Places {
     fn of(evidence: &Evidence<'_>) -> Places {
         let (release, membership) = (evidence.release, evidence.membership);
-        let mut places = Places { groups: vec![NOWHERE; evidence.table.len()], again: Vec::new(), twice: 0, lost: 0 };
+        let mut places = Places::nowhere(evidence.table.len());
         for group in 0..release.group_count() {
             for person in release.group_rows(group).filter_map(|row| membership.person(row)) {
                 places.put(person.0, group as u32);
             }
         }
         membership.withheld.iter().for_each(|person| places.put(person.0, WITHHELD));
-        places.lost = places.groups.iter().filter(|&&group| group == NOWHERE).count() as u64;
-        places.again.sort_unstable();
-        places.twice = places.again.chunk_by(|a, b| a.0 == b.0).count() as u64;
+        places.count();
         places
+    }
+
+    fn nowhere(people: usize) -> Places {
+        Places { groups: vec![NOWHERE; people], again: Vec::new(), twice: 0, lost: 0 }
+    }
+
+    /// Counts who is lost and who is there twice, once everyone is put somewhere.
+    fn count(&mut self) {
+        self.lost = self.groups.iter().filter(|&&group| group == NOWHERE).count() as u64;
+        self.again.sort_unstable();
+        self.twice = self.again.chunk_by(|a, b| a.0 == b.0).count() as u64;
+    }
+
+    fn faults(&self, release: &Release, table: &Table, faults: &mut Faults) {
+        if self.twice > 0 {
+            faults.people(Fault::PersonTwice, self.twice);
+        }
+        if self.lost > 0 {
+            faults.people(Fault::PersonLost, self.lost);
+        }
+        for group in self.missed(release, table).chunk_by(|a, b| a == b) {
+            faults.group(Fault::RegionMisses, group[0] as usize, group.len() as u64);
+        }
     }
 
     fn put(&mut self, person: u32, group: u32) {
@@ -269,8 +345,7 @@ impl Places {
 
     /// The groups whose regions do not cover one of their people, one entry per person, sorted. It goes through the
     /// table row by row, because a walk from group to group would jump around in every column.
-    fn missed(&self, evidence: &Evidence<'_>) -> Vec<u32> {
-        let (release, table) = (evidence.release, evidence.table);
+    fn missed(&self, release: &Release, table: &Table) -> Vec<u32> {
         let misses = |row: usize, group: u32| {
             let covers = |(attribute, span): (usize, &Span)| span.contains(table.quasi(attribute)[row]);
             group < WITHHELD && !release.region(group as usize).iter().enumerate().all(covers)
@@ -306,7 +381,44 @@ pub(crate) fn no_counterfeits(evidence: &Evidence<'_>) -> Faults {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::sketch::{release, table};
     use crate::model::Value;
+
+    #[test]
+    fn people_of_a_part_are_there_once_and_covered() {
+        let (table, release) = (table("1/10/a 2/11/b 3/40/a"), release(1, "10-11/ab 40-41/a"));
+        let found = |placed: &[(u32, u32)]| -> Vec<Fault> {
+            gate_people(&table, &release, placed).into_findings(1).into_iter().map(|finding| finding.fault).collect()
+        };
+        assert_eq!(found(&[(2, 1), (0, 0), (1, 0)]), []);
+        assert_eq!(found(&[(2, LEFT_OUT), (0, 0), (1, 0)]), []);
+        assert_eq!(found(&[(0, 0), (1, 0)]), [Fault::PersonLost]);
+        assert_eq!(found(&[(0, 0), (1, 0), (2, 1), (1, LEFT_OUT)]), [Fault::PersonTwice]);
+        assert_eq!(found(&[(0, 0), (1, 1), (2, 1)]), [Fault::RegionMisses]);
+    }
+
+    #[test]
+    fn a_unit_is_judged_like_a_release_and_names_the_group_of_the_whole() {
+        let schema = Schema::new(
+            "id",
+            vec![crate::model::Quasi::new("q", crate::model::Domain::Integer { lo: 0, hi: 64 })],
+            vec![crate::model::Sensitive::open("s")],
+        );
+        let (table, whole) = (table("1/10/a 2/11/b"), release(1, "40-41/a 10-11/ab 50-51/b"));
+        let some = whole.only(&[1]);
+        let judged = |rows: Vec<u32>| {
+            let membership = Membership { rows, policy_groups: vec![0], withheld: Vec::new() };
+            let history = History::default();
+            let evidence =
+                Evidence { schema: &schema, history: &history, table: &table, release: &some, membership: &membership };
+            let faults = gate_unit(&|evidence| enough_people(3, evidence), &evidence, &[1]);
+            let findings = faults.into_findings(1);
+            findings.into_iter().map(|finding| (finding.fault, finding.example)).collect::<Vec<_>>()
+        };
+        assert_eq!(judged(vec![0, 1]), [(Fault::TooFewPeople, Some(2))]);
+        assert!(judged(vec![1, 0]).contains(&(Fault::ValueChanged, Some(2))));
+        assert_eq!(judged(vec![0]), [(Fault::Malformed, None)]);
+    }
 
     #[test]
     fn one_value_in_two_spellings_is_seen_in_its_group() {

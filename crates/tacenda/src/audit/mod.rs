@@ -39,7 +39,10 @@ pub use crate::model::Traces;
 pub use examine::{examine, examine_only, stories_of};
 pub use finding::{Fault, Finding};
 pub use gate::{Evidence, Faults, gate};
-pub(crate) use gate::{each_group, enough_people, no_counterfeits};
+pub(crate) use gate::{
+    LEFT_OUT, Whole, compares, each_group, enough_people, gate_people, gate_unit, gate_whole, last_release,
+    no_counterfeits,
+};
 pub(crate) use join::judge_joins;
 pub use join::{
     JoinCoverage, JoinEvidence, JoinReading, JoinReport, RequirementReport, STEPS_TOGETHER, judge_join, materialise,

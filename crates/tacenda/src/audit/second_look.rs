@@ -14,20 +14,29 @@ use crate::audit::by_group::ByGroup;
 use crate::audit::examine::examine_at;
 use crate::audit::gate::Evidence;
 use crate::audit::{Attacker, Budget, Check, Finding, Series, Severity, Thresholds, Traces};
-use crate::model::{History, Record, Regions, Release, Terms, Value};
+use crate::model::{History, Record, Regions, Release, Schema, Terms, Value};
 
 /// The findings of a reader who has the last release and this one.
 pub(crate) fn look(terms: &Terms, evidence: &Evidence<'_>) -> Vec<Finding> {
-    let mut releases = vec![evidence.release.clone()];
+    let is_compared = compares(terms, evidence.history);
+    let last = is_compared.then(|| without_erased(evidence.history));
+    let releases: Vec<Release> = last.into_iter().chain([evidence.release.clone()]).collect();
+    look_at(terms, evidence.schema, &releases)
+}
+
+/// Whether a new release is compared with the last one.
+pub(super) fn compares(terms: &Terms, history: &History) -> bool {
+    terms.only_adds() && history.releases > 0
+}
+
+/// The findings of a reader about the last of these releases. They are the last release and this one, or this one only.
+pub(super) fn look_at(terms: &Terms, schema: &Schema, releases: &[Release]) -> Vec<Finding> {
     let mut checks = vec![Check::GroupSizes, Check::Diversity];
-    if terms.only_adds() && evidence.history.releases > 0 {
-        releases.insert(0, without_erased(evidence.history));
-        checks.push(Check::Difference);
-    }
+    checks.extend((releases.len() > 1).then_some(Check::Difference));
     let traces = vec![Traces { counterfeits_known: true, ..Traces::default() }; releases.len()];
     let series = Series {
-        schema: evidence.schema,
-        releases: &releases,
+        schema,
+        releases,
         traces: &traces,
         promise: Some(terms),
         knowledge: None,
@@ -38,13 +47,14 @@ pub(crate) fn look(terms: &Terms, evidence: &Evidence<'_>) -> Vec<Finding> {
     };
     let lines = Thresholds::of(terms);
     let answer = examine_at(&series, Attacker::default(), &lines, &Budget::default(), &checks);
-    let is_new = |finding: &&Finding| finding.release == evidence.release.number;
+    let number = releases.last().map_or(0, |release| release.number);
+    let is_new = |finding: &&Finding| finding.release == number;
     answer.findings().filter(is_new).filter(|finding| finding.fault.severity() > Severity::Note).cloned().collect()
 }
 
 /// The last release without the groups of people who were erased since: these groups are left out as a whole from now on, and
 /// what they held is no longer known.
-fn without_erased(history: &History) -> Release {
+pub(super) fn without_erased(history: &History) -> Release {
     let release = last_release(history);
     let is_current = |record: &&Record| history.is_current(record) && history.is_erased(record.key);
     let mut torn: Vec<u32> = history.records.iter().filter(is_current).map(|record| record.group).collect();
@@ -92,7 +102,7 @@ pub(super) fn last_release(history: &History) -> Release {
 mod tests {
     use super::*;
     use crate::audit::sketch::{release, table};
-    use crate::model::{Domain, GroupRule, Membership, Published, Quasi, Schema, Scope, Sensitive};
+    use crate::model::{Domain, GroupRule, Membership, Published, Quasi, Scope, Sensitive};
 
     /// science CE-1 seen by the gate: codes and people.
     fn told(terms: &Terms, second: (&str, &str)) -> Vec<(&'static str, u64)> {

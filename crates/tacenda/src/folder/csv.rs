@@ -1,7 +1,7 @@
 //! The release as comma-separated text.
 //!
 //! The cells that a group's rows share are printed once and copied for every row. Only sensitive, public and linked
-//! cells differ. Pieces of some ten thousand rows are made in parallel and written in order.
+//! cells differ. Pieces of some thousand rows are made in parallel and written in order.
 
 use crate::folder::Issue;
 use crate::folder::order::{FileColumns, RowOrder, print_linked, print_weight};
@@ -13,7 +13,7 @@ use std::io::Write;
 use std::ops::Range;
 
 /// How many rows a piece has, about.
-const PIECE: usize = 1 << 15;
+const PIECE: usize = 1 << 13;
 /// Up to twice this many pieces are in memory at a time.
 const PIECES: usize = 16;
 

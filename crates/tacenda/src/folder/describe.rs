@@ -423,6 +423,8 @@ fn plain(text: &str) -> String {
     for letter in text.chars() {
         match letter {
             '\\' | '<' | '>' | '&' | '[' | ']' | '`' => page.extend(['\\', letter]),
+            // The first two ranges turn the direction of what follows.
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => page.push(char::REPLACEMENT_CHARACTER),
             _ if letter.is_control() => page.push(char::REPLACEMENT_CHARACTER),
             _ => page.push(letter),
         }

@@ -5,9 +5,9 @@ use crate::model::hex;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io;
 use std::io::{Read, Write};
 use std::path::Path;
+use std::{fs, io};
 
 /// The list of checksums, in the form `sha256sum --check` reads.
 pub const SUMS: &str = "SHA256SUMS";
@@ -99,9 +99,21 @@ pub fn verify(folder: &Path) -> Result<Vec<String>, FolderError> {
     Ok(names)
 }
 
+/// A file of a release folder that is neither on its list of checksums nor one of `beside`, the files about that list.
+pub fn unlisted(folder: &Path, beside: &[&str]) -> io::Result<Option<String>> {
+    let list = open(&folder.join(SUMS)).and_then(io::read_to_string)?;
+    let listed: Vec<&str> = list.lines().filter_map(|line| line.split_once("  ")).map(|(_, name)| name).collect();
+    let mut there = fs::read_dir(folder)?
+        .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+        .collect::<io::Result<Vec<String>>>()?;
+    there.sort_unstable();
+    let is_known = |name: &str| name == SUMS || listed.contains(&name) || beside.contains(&name);
+    Ok(there.into_iter().find(|name| !is_known(name)))
+}
+
 /// Opens a file of a folder that anybody may have made. A pipe is refused, because opening it would wait for a writer.
 pub fn open(path: &Path) -> io::Result<File> {
-    match std::fs::metadata(path)?.is_file() {
+    match fs::metadata(path)?.is_file() {
         true => File::open(path),
         false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
     }

@@ -66,6 +66,13 @@ coded! {
             what: String,
         } = "F407", "a file is not what the manifest says: columns, rows or groups differ",
             "Fetch the release again from its publisher.";
+        #[error("{file} is not on the list of checksums, so nothing vouches for it; remove it, or fetch the release again")]
+        Unlisted {
+            /// The file.
+            file: String,
+        } = "F408", "a file that is no part of the release",
+            "Somebody added this file to the folder. The list of checksums does not name it, so nobody can tell who made it \
+             or whether it was changed. Remove it, or fetch the release again from its publisher.";
         #[error("position {position} of the question: {what}")]
         Question {
             /// Where, counted in characters from 1.
@@ -108,7 +115,8 @@ impl FolderError {
             FolderError::Manifest { .. }
             | FolderError::Digest { .. }
             | FolderError::Cell { .. }
-            | FolderError::File { .. } => 5,
+            | FolderError::File { .. }
+            | FolderError::Unlisted { .. } => 5,
             FolderError::Question { .. } | FolderError::NoColumn { .. } | FolderError::NoValue { .. } => 2,
         }
     }

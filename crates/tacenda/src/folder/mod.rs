@@ -34,7 +34,7 @@ pub(crate) use read::read_schema;
 pub use read::{ReceivedRelease, read, read_link, read_with};
 
 use crate::folder::digest::Digesting;
-pub(crate) use crate::folder::digest::{SUMS, sums};
+pub(crate) use crate::folder::digest::{SUMS, sums, unlisted};
 use crate::model::{COUNTERFEITS, COUNTS, Release, Schema};
 use crate::promise::{Format, PolicyFile};
 use std::fs::File;

@@ -11,6 +11,8 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Int32Array, RecordBatch, String
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// Microseconds in a day.
@@ -25,15 +27,14 @@ pub fn read_data(
 ) -> Result<Rows, FolderError> {
     let broken = |what: String| FolderError::File { file: name.into(), what };
     let file = digest::open(path).map_err(|source| FolderError::Read { file: name.into(), source })?;
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| broken(error.to_string()))?;
+    let builder = guarded(|| ParquetRecordBatchReaderBuilder::try_new(file)).map_err(broken)?;
     let wanted = columns(shape);
     if !builder.schema().fields().iter().map(|field| field.name()).eq(wanted.iter().map(|(name, _)| name)) {
         return Err(broken("its columns are not those of the manifest".into()));
     }
-    let reader = builder.with_batch_size(1 << 16).build().map_err(|error| broken(error.to_string()))?;
+    let mut reader = guarded(|| builder.with_batch_size(1 << 16).build()).map_err(broken)?;
     let mut rows = Rows::new(shape.schema.quasi.len());
-    for batch in reader {
-        let batch = batch.map_err(|error| broken(error.to_string()))?;
+    while let Some(batch) = guarded(|| reader.next().transpose()).map_err(broken)? {
         Batch::new(name, shape, &wanted, &batch, rows.sensitive.len())?.add(&mut rows)?;
     }
     if let Some(counts) = counts {
@@ -44,6 +45,15 @@ pub fn read_data(
         }
     }
     Ok(rows)
+}
+
+/// Runs a step of the Parquet library, which panics on some damaged files.
+fn guarded<T, E: Display>(step: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(step)) {
+        // Its message may quote contents. The first line is about structure only.
+        Ok(result) => result.map_err(|error| error.to_string().lines().next().unwrap_or_default().to_string()),
+        Err(_) => Err("its structure contradicts itself".into()),
+    }
 }
 
 /// A batch of rows with its columns found.

@@ -451,7 +451,7 @@ fn encode_batch(batch: &RecordBatch, first_row: u64, columns: &mut Columns<'_>) 
     let cells_of = |column: usize| cells_for(column, Wanted::Texts);
     let place = |row: usize| first_row + row as u64;
     let mut buffer = itoa::Buffer::new();
-    let plan = columns.plan;
+    let plan = std::sync::Arc::clone(&columns.plan);
 
     let identifier = cells_of(plan.identifier)?;
     let ops = plan.op.map(cells_of).transpose()?;

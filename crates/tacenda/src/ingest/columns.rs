@@ -11,6 +11,7 @@ use memchr::memchr2;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The place of each column of the schema in the input.
 #[derive(Clone, Debug)]
@@ -129,7 +130,7 @@ impl Op {
 /// The columns one thread fills.
 pub(super) struct Columns<'a> {
     pub schema: &'a Schema,
-    pub plan: &'a Plan,
+    pub plan: Arc<Plan>,
     key: &'a [u8; 32],
     pub encoders: Vec<Encoder<'a>>,
     pub keys: Vec<RecordKey>,
@@ -151,7 +152,7 @@ pub(super) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    pub fn new(schema: &'a Schema, plan: &'a Plan, key: &'a [u8; 32], show_values: bool) -> Columns<'a> {
+    pub fn new(schema: &'a Schema, plan: Arc<Plan>, key: &'a [u8; 32], show_values: bool) -> Columns<'a> {
         Columns {
             schema,
             plan,
@@ -180,6 +181,17 @@ impl<'a> Columns<'a> {
         if !self.plan.public.is_empty() {
             self.public.reserve(rows);
         }
+    }
+
+    /// Drops the rows. What texts are numbered, and what was found, stays.
+    pub fn clear_rows(&mut self) {
+        self.keys.clear();
+        self.quasi.iter_mut().for_each(Vec::clear);
+        self.sensitive.clear();
+        self.public.clear();
+        self.places.clear();
+        self.ops.clear();
+        self.ranks.clear();
     }
 
     /// Takes one row of text; `cell` gives the cell of a column of the input.
@@ -452,7 +464,7 @@ pub(super) fn gather(parts: Vec<Columns<'_>>, schema: &Schema, known: &Values) -
 type Cells = Box<[Box<str>]>;
 
 /// The series' values with the new ones, and per thread the final number of each of its numbers.
-fn lasting_values(parts: &[Columns<'_>], schema: &Schema, known: &Values) -> (Values, Vec<Vec<u32>>) {
+pub(super) fn lasting_values(parts: &[Columns<'_>], schema: &Schema, known: &Values) -> (Values, Vec<Vec<u32>>) {
     let mut values = known.clone();
     if schema.sensitive.is_empty() {
         // Every row needs a value. Without sensitive attributes there is one empty value.
@@ -485,7 +497,7 @@ fn lasting_values(parts: &[Columns<'_>], schema: &Schema, known: &Values) -> (Va
 }
 
 /// The public combinations, sorted, and per thread the final number of each of its numbers.
-fn lasting_public(parts: &[Columns<'_>]) -> (Vec<Vec<Box<str>>>, Vec<Vec<u32>>) {
+pub(super) fn lasting_public(parts: &[Columns<'_>]) -> (Vec<Vec<Box<str>>>, Vec<Vec<u32>>) {
     let cells = |text: &[u8]| -> Vec<Box<str>> {
         joined_cells(text).map(|cell| String::from_utf8_lossy(cell).into()).collect()
     };

@@ -406,11 +406,11 @@ kinds! {
          release was made from: one value per cell.";
     /// One value in two forms.
     WrittenTwice, "D133", "one value written in two ways",
-        "write it alike everywhere, without blanks around it and without .0 behind whole numbers",
+        "write it alike everywhere: the same letters of one alphabet, no blanks or points around it, no .0 behind whole numbers",
         "Some texts of this column differ only in blanks around them or in how a number is written (25 and 25.0). \
          Read as two values they would be counted twice, and releases would seem to have nothing in common. In \
-         sensitive columns, capital letters and the encoding of accents make no difference either: Flu and flu are one \
-         value.";
+         sensitive columns, capital letters, accents, and points around a text make no difference either: Flu, flu and \
+         flu. are one value. Invisible characters, and letters of another alphabet that look the same, make none.";
     /// A workbook with several sheets, or without the one that was named.
     WhichSheet, "D134", "which sheet",
         "name the sheet behind the file: FILE.xlsx#SHEET, in quotes for the shell",

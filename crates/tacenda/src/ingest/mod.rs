@@ -43,6 +43,7 @@ pub(crate) use error::CODES;
 pub use error::{IngestError, Kind, Problem, SaidIn};
 pub(crate) use policy_file::faults_of;
 pub use policy_file::{AddedLeaves, Loaded, PolicyFileError, Remembered, read_policy};
+pub(crate) use snapshot::{Batch, ReadInBatches, read_in_batches, row_count};
 pub use snapshot::{ReadOptions, Snapshot, read_snapshot};
 pub use sniff::Layout;
 pub use source::{Compression, Content, Given, Looked, Source};

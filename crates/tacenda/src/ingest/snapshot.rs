@@ -5,12 +5,12 @@
 //! Memory use is a small multiple of the encoded table; the text is never kept.
 
 use crate::ingest::columns::{Columns, Gathered, Plan};
-use crate::ingest::error::{IngestError, Kind, Problem};
+use crate::ingest::error::{IngestError, Kind, Problem, Tally};
 use crate::ingest::source::{Content, Looked, Source};
 use crate::ingest::text::Chunks;
 use crate::ingest::{columnar, columns, person, text};
-use crate::model::{RowRule, Schema, Table, Values, counted};
-use std::sync::{Mutex, mpsc};
+use crate::model::{RecordKey, RowRule, Schema, Table, Values, counted};
+use std::sync::{Arc, Mutex, mpsc};
 
 /// The most rows for which memory is reserved in advance.
 const MOST_RESERVED: u64 = 1 << 26;
@@ -65,6 +65,98 @@ impl Looked {
     }
 }
 
+/// Some rows of an input, as one thread has encoded them.
+pub(crate) struct Batch<'a> {
+    /// The thread. It numbers texts in its own way.
+    pub thread: usize,
+    pub keys: &'a [RecordKey],
+    pub quasi: &'a [Vec<u32>],
+    pub sensitive: &'a [u32],
+    /// Empty where there are no public columns.
+    pub public: &'a [u32],
+    /// The line or row number of each row.
+    pub places: &'a [u32],
+}
+
+/// What was read besides the rows, and what the numbers of texts mean.
+pub(crate) struct ReadInBatches {
+    pub values: Values,
+    pub public_texts: Vec<Vec<Box<str>>>,
+    /// Per thread, the final number of each of its numbers. Empty where there are no sensitive columns.
+    pub value_numbers: Vec<Vec<u32>>,
+    pub public_numbers: Vec<Vec<u32>>,
+    pub notes: Vec<String>,
+    pub digest: String,
+    /// What is wrong with the rows.
+    faults: Faulty,
+}
+
+struct Faulty {
+    tally: Tally,
+    identifier: String,
+    counts_rows: bool,
+}
+
+impl ReadInBatches {
+    /// Refuses the input if something is wrong with it. `doubles` are the places of rows whose identifier another row has.
+    pub fn refuse(&mut self, mut doubles: Vec<u32>) -> Result<(), IngestError> {
+        let Faulty { tally, identifier, counts_rows } = &mut self.faults;
+        doubles.sort_unstable();
+        doubles.into_iter().for_each(|place| tally.add(Kind::DuplicateIdentifier, identifier, u64::from(place)));
+        std::mem::take(tally).into_error(*counts_rows).map_or(Ok(()), Err)
+    }
+}
+
+/// How many rows a batch has, about.
+const BATCH: usize = 1 << 13;
+
+/// Reads a whole table and hands its rows over in batches, in no order. No more than a batch per thread is kept.
+pub(crate) fn read_in_batches(
+    source: &Source,
+    schema: &Schema,
+    key: &[u8; 32],
+    known: &Values,
+    options: &ReadOptions,
+    take: &(dyn Fn(Batch<'_>) + Sync),
+) -> Result<ReadInBatches, IngestError> {
+    assert!(schema.person.rule == RowRule::One, "the caller has refused people of several rows");
+    let input = Input { schema, key, known, options, delta: false };
+    let hand_over = |thread: usize, columns: &mut Columns<'_>, is_last: bool| {
+        if columns.keys.len() >= BATCH || is_last {
+            take(Batch {
+                thread,
+                keys: &columns.keys,
+                quasi: &columns.quasi,
+                sensitive: &columns.sensitive,
+                public: &columns.public,
+                places: &columns.places,
+            });
+            columns.clear_rows();
+        }
+    };
+    let (parts, looked) = input.read_parts(source, Some(&hand_over))?;
+    let (values, value_numbers) = columns::lasting_values(&parts, schema, known);
+    let (public_texts, public_numbers) = columns::lasting_public(&parts);
+    let mut tally = Tally::default();
+    parts.into_iter().for_each(|part| tally.merge(part.tally));
+    input.refuse_two_spellings(&values, &tally)?;
+    let counts_rows = looked.counts_rows();
+    let faults = Faulty { tally, identifier: schema.identifier.clone(), counts_rows };
+    let Looked { notes, digest, .. } = looked;
+    Ok(ReadInBatches { values, public_texts, value_numbers, public_numbers, notes, digest, faults })
+}
+
+/// How many rows an input has, or says that it has. The rows are not read.
+pub(crate) fn row_count(source: &Source) -> Result<u64, IngestError> {
+    match source.look()?.content {
+        Content::Text(layout) => Ok(layout.records),
+        Content::Parquet => Ok(columnar::open(source)?.rows().unsigned_abs()),
+    }
+}
+
+/// Takes the rows that a thread has encoded so far. The number is the thread's; the flag says whether they are its last.
+type HandOver<'a> = dyn Fn(usize, &mut Columns<'_>, bool) + Sync + 'a;
+
 /// Refuses a file that claims far more rows than its size can hold.
 fn refuse_bomb(source: &Source, rows: u64) -> Result<(), IngestError> {
     let size = source.size();
@@ -88,21 +180,36 @@ pub(super) struct Input<'a> {
 impl Input<'_> {
     /// Reads all rows, in no order.
     pub fn read(&self, source: &Source) -> Result<(Gathered, Looked), IngestError> {
+        let (parts, looked) = self.read_parts(source, None)?;
+        let all = columns::gather(parts, self.schema, self.known);
+        self.refuse_two_spellings(&all.values, &all.tally)?;
+        if all.keys.is_empty() && all.tally.is_empty() && !self.delta {
+            return Err(no_rows(source));
+        }
+        Ok((all, looked))
+    }
+
+    /// The rows as the threads have encoded them, as far as they were not handed over.
+    fn read_parts(
+        &self,
+        source: &Source,
+        hand_over: Option<&HandOver<'_>>,
+    ) -> Result<(Vec<Columns<'_>>, Looked), IngestError> {
         let mut looked = source.look()?;
         let mut note = None;
-        let all = match &looked.content {
+        let parts = match &looked.content {
             Content::Text(layout) => {
                 source.refuse_more(layout.records)?;
                 let mut chunks = Chunks::new(source, layout)?;
                 let header = chunks.header().map_err(|stop| stop.error(source.name()))?;
                 let plan = Plan::new(&header, self.schema, self.delta)?;
                 let pieces = chunks.by_ref().map(|chunk| chunk.map_err(|stop| stop.error(source.name())));
-                let all = self.spread(&plan, layout.records, pieces, |chunk, columns| {
+                let parts = self.spread(plan, layout.records, pieces, hand_over, |chunk, columns| {
                     text::encode(&chunk, layout.delimiter, columns);
                     Ok(())
                 })?;
                 note = chunks.note();
-                all
+                parts
             }
             Content::Parquet => {
                 let opened = columnar::open(source)?;
@@ -114,52 +221,55 @@ impl Input<'_> {
                 source.refuse_more(rows)?;
                 refuse_bomb(source, rows)?;
                 let batches = opened.read(&plan, source.name())?;
-                self.spread(&plan, rows, batches, |(first_row, batch), columns| {
+                self.spread(plan, rows, batches, hand_over, |(first_row, batch), columns| {
                     columnar::encode(&batch, first_row, columns, source.name())
                 })?
             }
         };
-        if all.keys.is_empty() && all.tally.is_empty() && !self.delta {
-            return Err(no_rows(source));
-        }
         looked.notes.extend(note);
-        Ok((all, looked))
+        Ok((parts, looked))
     }
 
     /// Distributes pieces of the input to threads that encode them.
     fn spread<P: Send>(
         &self,
-        plan: &Plan,
+        plan: Plan,
         expected: u64,
         pieces: impl Iterator<Item = Result<P, IngestError>>,
+        hand_over: Option<&HandOver<'_>>,
         encode: impl Fn(P, &mut Columns<'_>) -> Result<(), IngestError> + Sync,
-    ) -> Result<Gathered, IngestError> {
+    ) -> Result<Vec<Columns<'_>>, IngestError> {
+        let plan = Arc::new(plan);
         let threads = match self.options.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             threads => threads,
         };
         // Reserves a fair share of the rows and some more, because growing columns are copied repeatedly.
+        let expected = if hand_over.is_some() { 0 } else { expected };
         let room = (expected.min(MOST_RESERVED) as usize / threads).saturating_mul(9) / 8;
         let fresh = || {
-            let mut columns = Columns::new(self.schema, plan, self.key, self.options.show_values);
+            let mut columns = Columns::new(self.schema, Arc::clone(&plan), self.key, self.options.show_values);
             columns.reserve(room);
             columns
         };
         let (send, receive) = mpsc::sync_channel::<P>(threads);
         let receive = Mutex::new(receive);
         let next = || receive.lock().expect("no holder of this lock panics").recv().ok();
-        let parts = std::thread::scope(|scope| {
+        std::thread::scope(|scope| {
+            let (fresh, next, encode) = (&fresh, &next, &encode);
             let workers: Vec<_> = (0..threads)
-                .map(|_| {
-                    scope.spawn(|| {
+                .map(|thread| {
+                    scope.spawn(move || {
                         let mut columns = fresh();
                         let mut failed = None;
                         // A failed thread must go on taking pieces, or the sender would wait for ever.
                         while let Some(piece) = next() {
                             if failed.is_none() {
                                 failed = encode(piece, &mut columns).err();
+                                hand_over.iter().for_each(|hand_over| hand_over(thread, &mut columns, false));
                             }
                         }
+                        hand_over.iter().for_each(|hand_over| hand_over(thread, &mut columns, true));
                         failed.map_or(Ok(columns), Err)
                     })
                 })
@@ -178,18 +288,21 @@ impl Input<'_> {
             let parts: Vec<Result<Columns<'_>, IngestError>> =
                 workers.into_iter().map(|worker| worker.join().expect("an encoding thread panicked")).collect();
             broken.map_or_else(|| parts.into_iter().collect::<Result<Vec<Columns<'_>>, IngestError>>(), Err)
-        })?;
-        let all = columns::gather(parts, self.schema, self.known);
+        })
+    }
+
+    /// Refuses new values that repeat another in another spelling.
+    fn refuse_two_spellings(&self, values: &Values, tally: &Tally) -> Result<(), IngestError> {
         // An old series may already have such values; then the gate judges its groups.
-        let twice = all.values.spelled_twice().into_iter().filter(|value| value.index() >= self.known.len()).count();
-        if twice > 0 && all.tally.is_empty() {
+        let twice = values.spelled_twice().into_iter().filter(|value| value.index() >= self.known.len()).count();
+        if twice > 0 && tally.is_empty() {
             let detail = counted(twice as u64, "value repeats", "values repeat");
             let sensitive: Vec<&str> = self.schema.sensitive.iter().map(|sensitive| &sensitive.name[..]).collect();
             let detail = format!("{detail} another value in another spelling");
             let problem = Problem { column: Some(sensitive.join(", ")), ..Problem::whole(Kind::WrittenTwice, detail) };
             return Err(IngestError::Rejected(vec![problem]));
         }
-        Ok(all)
+        Ok(())
     }
 }
 

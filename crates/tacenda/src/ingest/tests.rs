@@ -249,7 +249,7 @@ fn each_problem_has_its_code_its_column_and_its_lines() {
 /// One value in two spellings would pretend to be two.
 #[test]
 fn a_sensitive_value_in_another_spelling_is_refused() {
-    for spelling in ["FLU", " flu", "Flu "] {
+    for spelling in ["FLU", " flu", "Flu ", "flu.", "f\u{ad}lu", "\u{201c}flu\u{201d}"] {
         let text = format!("{}e,1,1234,2020-01-01,{spelling},A,\n", text());
         assert_eq!(
             only_problem(read(text.as_bytes())),

@@ -15,6 +15,7 @@
 
 use crate::model::{CountedColumn, Quasi, Release, Schema, Span};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// How often cells and rows are scaled at most.
 const ROUNDS: usize = 200;
@@ -55,6 +56,55 @@ impl Densities {
     /// The weight of a span of an attribute; compare it only with others of the same attribute.
     pub fn weight(&self, attribute: usize, span: Span) -> f64 {
         self.0[attribute].weight(span)
+    }
+
+    /// The weight of all codes below a span, and of all codes up to its end: `weight` is what lies between.
+    fn ends(&self, attribute: usize, span: Span) -> (f64, f64) {
+        let density = &self.0[attribute];
+        (density.below(span.lo), density.below(span.hi + 1))
+    }
+
+    /// Some groups of a release, ready to be asked many questions.
+    pub fn of_groups(&self, release: &Release, groups: Range<usize>) -> GroupShares<'_> {
+        let column = |attribute: usize| {
+            let mut ends = Ends::default();
+            for group in groups.clone() {
+                let (lo, hi) = self.ends(attribute, release.region(group)[attribute]);
+                ends.lo.push(lo);
+                ends.hi.push(hi);
+                ends.inverse.push(1.0 / (hi - lo));
+            }
+            ends
+        };
+        GroupShares { densities: self, columns: (0..self.0.len()).map(column).collect() }
+    }
+}
+
+/// Which share of each of some groups lies in a span.
+///
+/// A region is kept as the weight of all codes below its ends: two spans then meet in what lies between the larger of their
+/// lower weights and the smaller of their upper ones, which takes no search for codes.
+pub struct GroupShares<'a> {
+    densities: &'a Densities,
+    columns: Vec<Ends>,
+}
+
+/// One attribute of the groups: the weight below each region, the weight up to its end, one over what lies between.
+#[derive(Default)]
+struct Ends {
+    lo: Vec<f64>,
+    hi: Vec<f64>,
+    inverse: Vec<f64>,
+}
+
+impl GroupShares<'_> {
+    /// Multiplies `shares`, one a group, by the share of the group that lies in `span`.
+    pub fn narrow(&self, attribute: usize, span: Span, shares: &mut [f64]) {
+        let asked = self.densities.ends(attribute, span);
+        let Ends { lo, hi, inverse } = &self.columns[attribute];
+        for (((share, lo), hi), inverse) in shares.iter_mut().zip(lo).zip(hi).zip(inverse) {
+            *share *= (hi.min(asked.1) - lo.max(asked.0)).max(0.0) * inverse;
+        }
     }
 }
 

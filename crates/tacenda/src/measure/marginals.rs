@@ -7,7 +7,7 @@
 //!
 //! The answers are those of `tacenda count`: spread evenly within regions, or by the published counts where there are some.
 
-use crate::measure::Densities;
+use crate::measure::density::{Densities, GroupShares};
 use crate::model::{Release, Rng, Schema, Span, Table, Value, percent};
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -77,16 +77,32 @@ pub fn count_errors(release: &Release, schema: &Schema, table: &Table, rng: &mut
     CountErrors { without_counts, ..errors }
 }
 
-fn ask_all(release: &Release, schema: &Schema, table: &Table, rng: &mut Rng) -> CountErrors {
-    if table.is_empty() {
-        return CountErrors::default();
-    }
+/// [`CountErrors::one`] alone, the same number in a small part of the time.
+pub fn count_error_of_one(release: &Release, schema: &Schema, table: &Table, rng: &mut Rng) -> f64 {
+    let seed = rng.below(u64::MAX);
     let densities = Densities::of(release, schema);
-    let most = (BUDGET / release.group_count().max(1)).clamp(20, MOST + PAIRS);
-    let (ones, pairs) = (MOST.min(most), PAIRS.min(most));
-    let ask = |questions: Vec<Question>| errors(release, &densities, table, &questions);
-    let mut all = Vec::new();
-    let mut attributes = Vec::new();
+    let regions = densities.of_groups(release, 0..release.group_count());
+    quantile(&ask_ones(release, schema, table, &regions, &mut Rng::from_number(seed)).0, 0.5)
+}
+
+/// How many questions of a kind are asked, at most as many as `wanted`.
+fn affordable(release: &Release, wanted: usize) -> usize {
+    wanted.min((BUDGET / release.group_count().max(1)).clamp(20, MOST + PAIRS))
+}
+
+/// Counts of one attribute: the errors of all, ascending, and of each attribute.
+fn ask_ones(
+    release: &Release,
+    schema: &Schema,
+    table: &Table,
+    regions: &GroupShares,
+    rng: &mut Rng,
+) -> (Vec<f64>, Vec<AttributeError>) {
+    let (mut all, mut attributes) = (Vec::new(), Vec::new());
+    if table.is_empty() {
+        return (all, attributes);
+    }
+    let ones = affordable(release, MOST);
     for (attribute, quasi) in schema.quasi.iter().enumerate() {
         let condition = |of: Condition| Question { conditions: vec![of] };
         let questions: Vec<Question> = match quasi.hierarchy() {
@@ -100,12 +116,22 @@ fn ask_all(release: &Release, schema: &Schema, table: &Table, rng: &mut Rng) -> 
             }
             None => (0..ones).map(|_| condition(drawn(schema, table, attribute, rng))).collect(),
         };
-        let found = ask(questions);
+        let found = errors(release, regions, table, &questions);
         let at = |share: f64| quantile(&found, share);
         attributes.push(AttributeError { name: quasi.name.clone(), median: at(0.5), ninth_decile: at(0.9) });
         all.extend(found);
     }
     all.sort_unstable_by(f64::total_cmp);
+    (all, attributes)
+}
+
+fn ask_all(release: &Release, schema: &Schema, table: &Table, rng: &mut Rng) -> CountErrors {
+    if table.is_empty() {
+        return CountErrors::default();
+    }
+    let densities = Densities::of(release, schema);
+    let regions = densities.of_groups(release, 0..release.group_count());
+    let (all, attributes) = ask_ones(release, schema, table, &regions, rng);
     let all_columns = schema.quasi.len() + usize::from(!schema.sensitive.is_empty());
     let mut two = Vec::new();
     if all_columns > 1 {
@@ -115,7 +141,8 @@ fn ask_all(release: &Release, schema: &Schema, table: &Table, rng: &mut Rng) -> 
             let conditions = [first, second].map(|attribute| drawn(schema, table, attribute, rng));
             Question { conditions: conditions.into() }
         };
-        two = ask((0..pairs).map(pair).collect());
+        let questions: Vec<Question> = (0..affordable(release, PAIRS)).map(pair).collect();
+        two = errors(release, &regions, table, &questions);
     }
     CountErrors { one: quantile(&all, 0.5), two: quantile(&two, 0.5), without_counts: None, attributes }
 }
@@ -145,46 +172,53 @@ fn drawn(schema: &Schema, table: &Table, attribute: usize, rng: &mut Rng) -> Con
 }
 
 /// The errors of all questions that somebody fits, ascending.
-fn errors(release: &Release, densities: &Densities, table: &Table, questions: &[Question]) -> Vec<f64> {
+fn errors(release: &Release, regions: &GroupShares, table: &Table, questions: &[Question]) -> Vec<f64> {
+    let people: Vec<f64> = (0..release.group_count()).map(|group| f64::from(release.people(group))).collect();
     // Values are compared by their texts, because a release that was read back has its own numbers.
     let index = release.values.index();
-    let number = |value: u32| index.get(table.values.cells(Value(value))).copied();
     let error = |question: &Question| {
-        let fits = |row: usize| {
-            question.conditions.iter().all(|condition| match *condition {
-                Condition::Quasi(attribute, span) => span.contains(table.quasi(attribute)[row]),
-                Condition::Value(value) => table.sensitive()[row].0 == value,
-            })
-        };
-        let actual = (0..table.len()).filter(|&row| fits(row)).count();
-        let in_group = |group: usize| {
-            let mut people = f64::from(release.people(group));
-            for condition in &question.conditions {
-                people *= match *condition {
-                    Condition::Quasi(attribute, span) => {
-                        let region = release.region(group)[attribute];
-                        let common = region.meet(span);
-                        match common.is_empty() {
-                            true => return 0.0,
-                            false if common == region => 1.0,
-                            false => densities.weight(attribute, common) / densities.weight(attribute, region),
-                        }
-                    }
-                    Condition::Value(value) => {
+        let actual = actual(table, question);
+        if actual == 0 {
+            return None;
+        }
+        let mut shares = people.clone();
+        for condition in &question.conditions {
+            match *condition {
+                Condition::Quasi(attribute, span) => regions.narrow(attribute, span, &mut shares),
+                Condition::Value(value) => {
+                    let asked = index.get(table.values.cells(Value(value))).copied();
+                    for (group, share) in shares.iter_mut().enumerate().filter(|(_, share)| **share > 0.0) {
                         let values = release.group_values(group);
-                        let with = values.iter().filter(|&&of| Some(of) == number(value)).count();
-                        with as f64 / values.len() as f64
+                        let with = values.iter().filter(|&&of| Some(of) == asked).count();
+                        *share *= with as f64 / values.len() as f64;
                     }
-                };
+                }
             }
-            people
-        };
-        let estimate: f64 = (0..release.group_count()).map(in_group).sum();
-        (actual > 0).then(|| (actual as f64 - estimate).abs() / actual as f64)
+        }
+        let estimate: f64 = shares.iter().sum();
+        Some((actual as f64 - estimate).abs() / actual as f64)
     };
     let mut errors: Vec<f64> = questions.par_iter().filter_map(error).collect();
     errors.sort_unstable_by(f64::total_cmp);
     errors
+}
+
+/// How many people of the table fit, column by column.
+fn actual(table: &Table, question: &Question) -> usize {
+    let mut fits = vec![true; table.len()];
+    for condition in &question.conditions {
+        match *condition {
+            Condition::Quasi(attribute, span) => {
+                let codes = fits.iter_mut().zip(table.quasi(attribute));
+                codes.for_each(|(fit, &code)| *fit &= span.contains(code));
+            }
+            Condition::Value(asked) => {
+                let values = fits.iter_mut().zip(table.sensitive());
+                values.for_each(|(fit, value)| *fit &= value.0 == asked);
+            }
+        }
+    }
+    fits.iter().filter(|&&fit| fit).count()
 }
 
 fn quantile(sorted: &[f64], share: f64) -> f64 {

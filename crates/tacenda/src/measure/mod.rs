@@ -27,6 +27,6 @@ mod tree;
 pub(crate) use density::Densities;
 pub(crate) use loss::nine_decimals;
 pub use loss::{AttributeLoss, Loss, loss};
-pub use marginals::{AttributeError, CountErrors, count_errors};
+pub use marginals::{AttributeError, CountErrors, count_error_of_one, count_errors};
 pub use query_error::{QueryError, Workload, query_error};
 pub use tree::{Feature, Tree};

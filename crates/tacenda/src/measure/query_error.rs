@@ -13,7 +13,7 @@
 //! # Cost
 //! Rows × queries comparisons, block by block so that a block's columns stay in the cache.
 
-use crate::measure::Densities;
+use crate::measure::density::{Densities, GroupShares};
 use crate::model::{Release, Rng, Schema, Span, Table};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -167,7 +167,7 @@ fn estimates(release: &Release, schema: &Schema, ranks: &[u32], queries: &[Query
         .par_iter()
         .map(|&start| {
             let end = (start + BLOCK / 4).min(release.group_count());
-            let block = Block::new(release, densities, schema.quasi.len(), ranks, start..end);
+            let block = Block::new(release, densities, ranks, start..end);
             let mut shares = vec![0.0; end - start];
             queries.iter().map(|query| block.estimate(query, &mut shares)).collect()
         })
@@ -182,9 +182,7 @@ fn estimates(release: &Release, schema: &Schema, ranks: &[u32], queries: &[Query
 
 /// Some groups, by columns.
 struct Block<'a> {
-    densities: &'a Densities,
-    spans: Vec<Vec<Span>>,
-    inverse_weights: Vec<Vec<f64>>,
+    regions: GroupShares<'a>,
     /// People per row.
     weights: Vec<f64>,
     values: Vec<u32>,
@@ -192,25 +190,12 @@ struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn new(
-        release: &Release,
-        densities: &'a Densities,
-        attributes: usize,
-        ranks: &[u32],
-        groups: std::ops::Range<usize>,
-    ) -> Block<'a> {
+    fn new(release: &Release, densities: &'a Densities, ranks: &[u32], groups: std::ops::Range<usize>) -> Block<'a> {
         let first_row = release.group_rows(groups.start).start;
         let last_row = release.group_rows(groups.end - 1).end;
-        let column = |attribute: usize| groups.clone().map(|group| release.region(group)[attribute]).collect();
-        let spans: Vec<Vec<Span>> = (0..attributes).map(column).collect();
-        let inverse = |(attribute, spans): (usize, &Vec<Span>)| {
-            spans.iter().map(|&span| 1.0 / densities.weight(attribute, span)).collect()
-        };
         let weight = |group: usize| f64::from(release.people(group)) / release.group_rows(group).len() as f64;
         Block {
-            densities,
-            inverse_weights: spans.iter().enumerate().map(inverse).collect(),
-            spans,
+            regions: densities.of_groups(release, groups.clone()),
             weights: groups.clone().map(weight).collect(),
             values: release.sensitive[first_row..last_row].iter().map(|value| ranks[value.index()]).collect(),
             ends: groups.map(|group| release.group_rows(group).end - first_row).collect(),
@@ -220,10 +205,7 @@ impl<'a> Block<'a> {
     fn estimate(&self, query: &Query, shares: &mut [f64]) -> f64 {
         shares.copy_from_slice(&self.weights);
         for &(attribute, asked) in &query.spans {
-            let columns = self.spans[attribute].iter().zip(&self.inverse_weights[attribute]);
-            for (share, (span, inverse)) in shares.iter_mut().zip(columns) {
-                *share *= self.densities.weight(attribute, span.meet(asked)) * inverse;
-            }
+            self.regions.narrow(attribute, asked, shares);
         }
         let (mut sum, mut start) = (0.0, 0);
         for (share, &end) in shares.iter().zip(&self.ends) {

@@ -41,6 +41,19 @@ impl Change {
         change
     }
 
+    /// These changes, and those of other people.
+    #[must_use]
+    pub fn and(self, other: Change) -> Change {
+        Change {
+            arrived: self.arrived + other.arrived,
+            returned: self.returned + other.returned,
+            left: self.left + other.left,
+            quasi_changed: self.quasi_changed + other.quasi_changed,
+            sensitive_changed: self.sensitive_changed + other.sensitive_changed,
+            unchanged: self.unchanged + other.unchanged,
+        }
+    }
+
     fn count_survivor(&mut self, last: &Table, old_row: Row, table: &Table, row: Row) {
         let quasi = !table.same_quasi(row, last, old_row);
         let sensitive = table.sensitive()[row.index()] != last.sensitive()[old_row.index()];

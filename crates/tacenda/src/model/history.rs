@@ -273,18 +273,22 @@ impl History {
         })
     }
 
-    /// The history after `release`, made from the finished release and who is in it.
-    pub fn after(&self, table: &Table, release: &Release, membership: &Membership, published: Published) -> History {
-        let number = release.number;
-        assert_eq!(number, self.releases + 1, "releases follow each other");
-        let mut value_sets = self.value_sets.clone();
-        let places = places(table, release, membership, &mut value_sets);
+    /// The records of some people after release `number`. `self` has the records of these people before, `table` their
+    /// rows, and `places` says per row the group in the policy's order and its value set.
+    pub fn records_after(&self, number: u32, table: &Table, places: &[Option<(u32, ValueSetId)>]) -> NextRecords {
+        self.people_after(number, table, places, |_| ())
+    }
+
+    fn people_after(
+        &self,
+        number: u32,
+        table: &Table,
+        places: &[Option<(u32, ValueSetId)>],
+        mut tell: impl FnMut(Carried),
+    ) -> NextRecords {
         let mut past_sets = Vec::new();
         let mut records = Vec::with_capacity(self.records.len().max(table.len()));
-        let mut met = Vec::new();
         let mut old = self.records.iter().copied().enumerate().peekable();
-        // A person who is not in the table keeps their place.
-        let met_before = |index: usize| self.met.get(index).copied().unwrap_or(Met::NEVER);
         for row in table.rows() {
             let key = table.key(row);
             while let Some((index, gone)) = old.next_if(|(_, record)| record.key < key) {
@@ -292,9 +296,9 @@ impl History {
                     continue;
                 }
                 records.push(gone.gone());
-                met.push(met_before(index));
+                tell(Carried::Gone(index));
             }
-            met.extend(published.met.get(row.index()));
+            tell(Carried::Here(row.index()));
             let known = old.next_if(|(_, record)| record.key == key);
             let mut record = known.map_or_else(|| Record::unpublished(key, number), |(_, record)| record);
             if let Some((group, set)) = places[row.index()] {
@@ -311,8 +315,25 @@ impl History {
         }
         for (index, gone) in old.filter(|(_, gone)| !self.is_erased(gone.key)) {
             records.push(gone.gone());
-            met.push(met_before(index));
+            tell(Carried::Gone(index));
         }
+        (records, past_sets)
+    }
+
+    /// The history after `release`, made from the finished release and who is in it.
+    pub fn after(&self, table: &Table, release: &Release, membership: &Membership, published: Published) -> History {
+        let number = release.number;
+        assert_eq!(number, self.releases + 1, "releases follow each other");
+        let mut value_sets = self.value_sets.clone();
+        let places = places(table, release, membership, &mut value_sets);
+        let met = |next: &mut Vec<Met>, person: Carried| match person {
+            // A person who is not in the table keeps their place.
+            Carried::Gone(index) => next.push(self.met.get(index).copied().unwrap_or(Met::NEVER)),
+            Carried::Here(row) => next.extend(published.met.get(row)),
+        };
+        let mut next_met = Vec::new();
+        let (records, mut past_sets) = self.people_after(number, table, &places, |person| met(&mut next_met, person));
+        let mut met = next_met;
         let places = match published.met.is_empty() {
             true => Regions::default(),
             false => only_used(&mut met, &published.places),
@@ -322,7 +343,7 @@ impl History {
         }
         past_sets.extend_from_slice(&self.past_sets);
         past_sets.sort_unstable();
-        let regions = in_policy_order(release, membership);
+        let regions = in_policy_order(release, &membership.policy_groups);
         History {
             releases: number,
             records,
@@ -340,6 +361,18 @@ impl History {
     }
 }
 
+/// Whose record is made.
+#[derive(Clone, Copy)]
+enum Carried {
+    /// Of somebody who is no longer in the table: their place among the records before.
+    Gone(usize),
+    /// Of a row of the table.
+    Here(usize),
+}
+
+/// The records after a release, and the value sets that people left behind.
+pub type NextRecords = (Vec<Record>, Vec<(RecordKey, ValueSetId)>);
+
 /// Per row of the table, its group in the policy's order and that group's value set.
 fn places(
     table: &Table,
@@ -348,8 +381,8 @@ fn places(
     value_sets: &mut ValueSets,
 ) -> Vec<Option<(u32, ValueSetId)>> {
     let mut places = vec![None; table.len()];
-    for group in 0..release.group_count() {
-        let set = value_sets.intern(&release.value_set(group));
+    let sets = value_sets.of_release(release);
+    for (group, set) in sets.into_iter().enumerate() {
         for person in release.group_rows(group).filter_map(|row| membership.person(row)) {
             places[person.index()] = Some((membership.policy_groups[group], set));
         }
@@ -358,9 +391,9 @@ fn places(
 }
 
 /// The regions of a release in the order of the policy's groups.
-fn in_policy_order(release: &Release, membership: &Membership) -> Regions {
+pub fn in_policy_order(release: &Release, policy_groups: &[u32]) -> Regions {
     let mut published_as = vec![0; release.group_count()];
-    (0..).zip(&membership.policy_groups).for_each(|(group, &policy_group)| published_as[policy_group as usize] = group);
+    (0..).zip(policy_groups).for_each(|(group, &policy_group)| published_as[policy_group as usize] = group);
     let mut regions = Regions::new(release.regions.attributes());
     published_as.into_iter().for_each(|group| regions.push(release.region(group)));
     regions

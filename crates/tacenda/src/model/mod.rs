@@ -49,7 +49,7 @@ pub use file_names::{COUNTERFEITS, COUNTS, is_data_file};
 pub use group::{GroupView, Grouping, Regions};
 pub use growth::{Added, Growth, Recoding};
 pub use hierarchy::{Hierarchy, HierarchyError};
-pub use history::{History, Met, PastGroups, PastView, Published, Record};
+pub use history::{History, Met, NextRecords, PastGroups, PastView, Published, Record, in_policy_order};
 pub use language::Language;
 pub use lots::Lots;
 pub use notation::CellFault;

@@ -1,6 +1,7 @@
 //! How a person is named inside: by a keyed hash, and by a row of the current table.
 
 use std::fmt;
+use std::ops::Range;
 
 /// A keyed hash of a person's identifier. The key lives in the vault, so the hash says nothing to
 /// anyone without it. Tables are sorted by it: the order of the input is gone.
@@ -22,6 +23,20 @@ impl RecordKey {
     pub fn from_bytes(bytes: [u8; 16]) -> RecordKey {
         let half = |at: usize| u64::from_be_bytes(bytes[at..at + 8].try_into().expect("8 of 16 bytes"));
         RecordKey { hi: half(0), lo: half(8) }
+    }
+
+    /// Which of `parts` parts a person is in: the first bits of the key decide. `parts` is a power of two.
+    pub fn part(self, parts: usize) -> usize {
+        match parts.ilog2() {
+            0 => 0,
+            bits => (self.hi >> (64 - bits)) as usize,
+        }
+    }
+
+    /// Where the people of a part stand among all, who are sorted by key.
+    pub fn part_of<T>(people: &[T], key: impl Fn(&T) -> RecordKey, part: usize, parts: usize) -> Range<usize> {
+        let from = people.partition_point(|person| key(person).part(parts) < part);
+        from..people.partition_point(|person| key(person).part(parts) <= part)
     }
 
     /// Its bytes.

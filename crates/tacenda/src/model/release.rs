@@ -78,6 +78,29 @@ impl Release {
         (Release { regions, counts, ..self }, columns)
     }
 
+    /// Some groups of the release, given ascending, without the counts beside the rows.
+    #[must_use]
+    pub fn only(&self, groups: &[u32]) -> Release {
+        let mut part = Release {
+            number: self.number,
+            label: self.label.clone(),
+            regions: Regions::new(self.regions.attributes()),
+            public_texts: self.public_texts.clone(),
+            values: self.values.clone(),
+            ..Release::default()
+        };
+        for &group in groups {
+            let rows = self.group_rows(group as usize);
+            part.regions.push(self.region(group as usize));
+            part.counterfeits.push(self.counterfeits[group as usize]);
+            part.public.extend_from_slice(self.public.get(rows.clone()).unwrap_or_default());
+            part.linked.extend_from_slice(self.linked.get(rows.clone()).unwrap_or_default());
+            part.sensitive.extend_from_slice(&self.sensitive[rows]);
+            part.ends.push(part.sensitive.len() as u32);
+        }
+        part
+    }
+
     /// How many groups there are.
     pub fn group_count(&self) -> usize {
         self.ends.len()

@@ -54,6 +54,34 @@ impl Table {
         }
     }
 
+    /// The people whose keys begin with the bits of `part`, if keys are cut into `parts` parts. `parts` is a power of two.
+    #[must_use]
+    pub fn part(&self, part: usize, parts: usize) -> Table {
+        let rows = RecordKey::part_of(&self.keys, |key| *key, part, parts);
+        Table {
+            keys: self.keys[rows.clone()].to_vec(),
+            quasi: self.quasi.iter().map(|column| column[rows.clone()].to_vec()).collect(),
+            sensitive: self.sensitive[rows.clone()].to_vec(),
+            public: if self.public.is_empty() { Vec::new() } else { self.public[rows].to_vec() },
+            values: self.values.clone(),
+            public_texts: self.public_texts.clone(),
+        }
+    }
+
+    /// This table and another, whose keys all come after.
+    #[must_use]
+    pub fn followed_by(mut self, mut next: Table) -> Table {
+        assert!(
+            self.keys.last() < next.keys.first() || next.keys.is_empty(),
+            "a table is sorted by key, each key once"
+        );
+        self.keys.append(&mut next.keys);
+        self.quasi.iter_mut().zip(&mut next.quasi).for_each(|(mine, theirs)| mine.append(theirs));
+        self.sensitive.append(&mut next.sensitive);
+        self.public.append(&mut next.public);
+        self
+    }
+
     /// The table without some people, given by their keys, sorted; and how many it lost. Public texts that nobody has any
     /// more are dropped.
     #[must_use]

@@ -3,8 +3,10 @@
 //! A value is the combination of all sensitive attributes. Its number stays the same for the whole series: values new
 //! in a release are numbered after all older ones, in the order of their texts.
 
+use crate::model::Release;
 use rustc_hash::FxHashMap;
 use std::fmt;
+use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization;
 
 /// A sensitive value of the series.
@@ -93,16 +95,39 @@ impl Values {
 }
 
 /// A text without mere differences of spelling: case, blanks, the encoding of letters (an accent may be a separate
-/// character), invisible characters, and `.0` after a whole number.
+/// character), invisible characters, letters of other alphabets that look the same, points and quotes around it, and `.0`
+/// after a whole number. A sign such as `+` or `?` says something: `A+` and `A-` are two values.
 pub(crate) fn plain_spelling(text: &str) -> String {
-    let is_invisible = |letter: &char| matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}');
-    let text: String =
-        text.nfkc().filter(|letter| !is_invisible(letter)).collect::<String>().to_lowercase().nfkc().collect();
+    let text: String = text.nfkc().filter(|letter| !is_invisible(*letter)).collect::<String>().to_lowercase();
+    let text: String = text.nfkc().map(looks_like).collect();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.parse::<f64>() {
         Ok(_) if text.contains('.') => text.trim_end_matches('0').trim_end_matches('.').to_string(),
-        _ => text,
+        Ok(_) => text,
+        // A text of nothing else stays as it is.
+        Err(_) => match text
+            .trim_matches(['.', ',', ';', ':', '\'', '"', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}', ' '])
+        {
+            "" => text,
+            inner => inner.to_string(),
+        },
     }
+}
+
+/// Whether nothing is drawn for a letter: Unicode's default ignorable characters.
+fn is_invisible(letter: char) -> bool {
+    matches!(letter, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// The Latin letter that a small Cyrillic or Greek letter, or its capital, looks like. Letters that stand for something of
+/// their own beside Latin ones are left out, such as the micro sign.
+fn looks_like(letter: char) -> char {
+    const LOOKS: [(&str, &str); 2] = [("авекмнорстухіјѕһԁԛԝ", "abekmhopctyxijshdqw"), ("αβεικορτχ", "abeikoptx")];
+    let same = |(others, latin): &(&str, &str)| others.chars().zip(latin.chars()).find(|(other, _)| *other == letter);
+    if letter.is_ascii() { letter } else { LOOKS.iter().find_map(same).map_or(letter, |(_, latin)| latin) }
 }
 
 impl fmt::Debug for Values {
@@ -118,8 +143,8 @@ pub struct ValueSetId(pub u32);
 /// All value sets of a series, each with a permanent number.
 #[derive(Clone, Default, Eq, PartialEq)]
 pub struct ValueSets {
-    sets: Vec<Box<[Value]>>,
-    ids: FxHashMap<Box<[Value]>, ValueSetId>,
+    sets: Vec<Arc<[Value]>>,
+    ids: FxHashMap<Arc<[Value]>, ValueSetId>,
 }
 
 impl ValueSets {
@@ -148,6 +173,11 @@ impl ValueSets {
         self.ids.get(set).copied()
     }
 
+    /// The value set of each group of a release.
+    pub fn of_release(&mut self, release: &Release) -> Vec<ValueSetId> {
+        (0..release.group_count()).map(|group| self.intern(&release.value_set(group))).collect()
+    }
+
     /// The number of a set, new if need be.
     ///
     /// # Panics
@@ -158,8 +188,9 @@ impl ValueSets {
             return id;
         }
         let id = ValueSetId(self.sets.len() as u32);
-        self.sets.push(set.into());
-        self.ids.insert(set.into(), id);
+        let set: Arc<[Value]> = set.into();
+        self.sets.push(Arc::clone(&set));
+        self.ids.insert(set, id);
         id
     }
 }

@@ -47,9 +47,9 @@ impl ColumnNote {
         let column = &self.column;
         (labels > 0).then(|| {
             format!(
-                "In column {column} {} of the private tables ({}): taken for any value that is published less often than it \
+                "In column {column} {} in the private tables ({}): taken for any value that is published less often than it \
                  occurs there.",
-                counted(labels, "label is no value", "labels are no values"),
+                counted(labels, "label is published more often than it occurs", "labels are published more often than they occur"),
                 counted(cells, "cell", "cells")
             )
         })

@@ -17,8 +17,8 @@ pub fn of(texts: &[&str]) -> Vec<usize> {
     repeated(texts, plain)
 }
 
-/// The same for sensitive values, where capital letters and the encoding of accents make no other value either. Counted as two,
-/// they would make a group look diverse.
+/// The same for sensitive values, where capital letters, points at the end, letters that look the same and the encoding of
+/// accents make no other value either. Counted as two, they would make a group look diverse.
 pub fn of_values(texts: &[&str]) -> Vec<usize> {
     repeated(texts, |text| plain(&plain_spelling(text)))
 }
@@ -50,6 +50,11 @@ mod tests {
     fn one_value_in_two_forms_is_found() {
         assert_eq!(of(&["25", "flu", "25.0", "flu ", "flu", "Flu", "025", "1e2", "100"]), [2, 3, 8]);
         assert_eq!(of_values(&["flu", "gout", "Flu", " FLU", "caf\u{e9}", "cafe\u{301}", "1", "1.0"]), [2, 3, 5, 7]);
+        assert_eq!(
+            of_values(&["HIV", "\u{41d}IV", "H\u{406}V", "hiv.", "H\u{fe0f}IV", "\u{202e}HIV", "\"HIV\""]),
+            [1, 2, 3, 4, 5, 6]
+        );
+        assert_eq!(of_values(&["A+", "A-", "A?", "A", "5 \u{3bc}g", "5 mg", "-5", "5", ".", "", "1.5", "15"]), [0; 0]);
         assert_eq!(of(&["2020-01-01", "2020-01-01 00:00:00", "", "a"]), [0; 0]);
     }
 }
