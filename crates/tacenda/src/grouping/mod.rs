@@ -7,6 +7,7 @@ pub(crate) mod axis;
 pub(crate) mod buckets;
 pub(crate) mod cluster;
 pub(crate) mod partition;
+pub(crate) mod top;
 pub mod views;
 
 #[cfg(test)]
@@ -18,7 +19,7 @@ use crate::model::{coded, counted, people};
 
 /// The version of this engine. It grows with every change after which the same history, snapshot, policy and seed give
 /// another release. A manifest names it, so that a release can be made again.
-pub(crate) const ENGINE: u32 = 4;
+pub(crate) const ENGINE: u32 = 5;
 
 coded! {
     /// Why a policy cannot form groups. The data are at fault, or the parameter.

@@ -28,12 +28,17 @@ pub(crate) enum Publishes {
 
 /// How people are cut into groups.
 pub(crate) struct Tree<'a> {
-    axes: Vec<Axis<'a>>,
+    cuts: Cuts<'a>,
     table: &'a Table,
-    k: usize,
     l: Option<u32>,
     publishes: Publishes,
     narrow: bool,
+}
+
+/// Where people may be cut. It needs to know how many of them have which code, and not who they are.
+pub(super) struct Cuts<'a> {
+    axes: Vec<Axis<'a>>,
+    k: usize,
 }
 
 /// The leaves of a tree from left to right.
@@ -50,15 +55,13 @@ impl<'a> Tree<'a> {
     /// both sides with no value above one in `l`. Otherwise cuts ignore `l`, and groups may fail it.
     pub fn new(schema: &'a Schema, table: &'a Table, k: u32, l: Option<u32>, publishes: Publishes) -> Tree<'a> {
         assert!(schema.quasi.len() <= MOST_ATTRIBUTES, "the caller has refused wider tables");
-        let printable = publishes != Publishes::Cover;
-        let axes = schema.quasi.iter().map(|quasi| Axis::new(quasi, printable)).collect();
         let narrow = schema.quasi.iter().all(|quasi| quasi.size() <= u32::from(u16::MAX) + 1);
-        Tree { axes, table, k: k.max(1) as usize, l, publishes, narrow }
+        Tree { cuts: Cuts::new(schema, k, publishes), table, l, publishes, narrow }
     }
 
     /// Puts `rows`, which lie in `cell`, into the order of the leaves, ascending within each.
     pub fn split(&self, rows: &mut [Row], cell: &[Span]) -> Leaves {
-        match (self.narrow, self.axes.len()) {
+        match (self.narrow, self.cuts.axes.len()) {
             (true, ..=4) => self.split_points::<u16, 4>(rows, cell),
             (true, ..=8) => self.split_points::<u16, 8>(rows, cell),
             (true, ..=16) => self.split_points::<u16, 16>(rows, cell),
@@ -92,7 +95,7 @@ impl<'a> Tree<'a> {
 
     fn point<T: Code, const D: usize>(&self, row: Row) -> Point<T, D> {
         let mut codes = [T::of(0); D];
-        for (attribute, code) in codes.iter_mut().enumerate().take(self.axes.len()) {
+        for (attribute, code) in codes.iter_mut().enumerate().take(self.cuts.axes.len()) {
             *code = T::of(self.table.quasi(attribute)[row.index()]);
         }
         Point { codes, row }
@@ -107,7 +110,7 @@ impl<'a> Tree<'a> {
         desk: &mut Desk,
         leaves: &mut Leaves,
     ) {
-        if points.len() < 2 * self.k && self.publishes == Publishes::Cell {
+        if points.len() < 2 * self.cuts.k && self.publishes == Publishes::Cell {
             return self.leaf(points, rows, cell, None, leaves);
         }
         let bounds = Bounds::of(points);
@@ -152,7 +155,7 @@ impl<'a> Tree<'a> {
         }
         rows.sort_unstable();
         leaves.sizes.push(rows.len() as u32);
-        for (attribute, axis) in self.axes.iter().enumerate() {
+        for (attribute, axis) in self.cuts.axes.iter().enumerate() {
             let cover = bounds.map(|bounds| axis.quasi().cover(bounds.span(attribute)));
             leaves.spans.push(match (self.publishes, cover) {
                 (Publishes::Cover, Some(cover)) => cover,
@@ -162,7 +165,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The attribute and place to cut at: attributes by descending spread, then in the schema's order.
+    /// The attribute and place to cut at.
     fn choose<T: Code, const D: usize>(
         &self,
         points: &[Point<T, D>],
@@ -170,12 +173,51 @@ impl<'a> Tree<'a> {
         bounds: &Bounds<T, D>,
         desk: &mut Desk,
     ) -> Option<(usize, u32)> {
-        if points.len() < 2 * self.k {
+        let Desk { counts, sorted, levels } = desk;
+        self.cuts.choose(points.len(), &mut [None; D], &|attribute| bounds.span(attribute), |attribute| {
+            let codes = bounds.span(attribute);
+            let each = |tell: &mut dyn FnMut(u32, usize)| each_code(points, attribute, codes, counts, sorted, tell);
+            let passes = |at| self.both_pass(points, attribute, at);
+            self.cuts.best(points.len(), attribute, cell[attribute], levels, each, passes)
+        })
+    }
+
+    /// Whether both sides of a cut pass the guard, if cuts are guarded.
+    fn both_pass<T: Code, const D: usize>(&self, points: &[Point<T, D>], attribute: usize, at: u32) -> bool {
+        let Some(l) = self.l.filter(|_| self.publishes != Publishes::Cover) else { return true };
+        let side = |left: bool| {
+            let here = move |point: &&Point<T, D>| (point.codes[attribute].code() <= at) == left;
+            points.iter().filter(here).map(|point| point.row)
+        };
+        self.keeps(l, side(true)) && self.keeps(l, side(false))
+    }
+}
+
+/// Per level of a hierarchy, the place at or below the median and the one above it: how many people are left of it, and
+/// the last code there.
+pub(super) type Levels = Vec<[Option<(usize, u32)>; 2]>;
+
+impl<'a> Cuts<'a> {
+    pub fn new(schema: &'a Schema, k: u32, publishes: Publishes) -> Cuts<'a> {
+        let printable = publishes != Publishes::Cover;
+        let axes = schema.quasi.iter().map(|quasi| Axis::new(quasi, printable)).collect();
+        Cuts { axes, k: k.max(1) as usize }
+    }
+
+    /// The attribute and place to cut at: attributes by descending spread, then in the schema's order. `span` says which
+    /// codes an attribute's people fill, and `best` where it may be cut.
+    pub fn choose(
+        &self,
+        people: usize,
+        open: &mut [Option<Spread>],
+        span: &dyn Fn(usize) -> Span,
+        mut best: impl FnMut(usize) -> Option<u32>,
+    ) -> Option<(usize, u32)> {
+        if people < 2 * self.k {
             return None;
         }
-        let mut open: [Option<Spread>; D] = [None; D];
         for (attribute, axis) in self.axes.iter().enumerate() {
-            let spread = axis.spread(bounds.span(attribute));
+            let spread = axis.spread(span(attribute));
             open[attribute] = (!spread.is_none()).then_some(spread);
         }
         loop {
@@ -188,7 +230,7 @@ impl<'a> Tree<'a> {
                 }
             }
             let (attribute, _) = widest?;
-            if let Some(at) = self.best_cut(points, attribute, cell[attribute], bounds.span(attribute), desk) {
+            if let Some(at) = best(attribute) {
                 return Some((attribute, at));
             }
             open[attribute] = None;
@@ -196,21 +238,20 @@ impl<'a> Tree<'a> {
     }
 
     /// The best allowable place on one attribute: at the highest level of the hierarchy that has one, the place nearer
-    /// to the median; ties go to the lower place.
-    fn best_cut<T: Code, const D: usize>(
+    /// to the median; ties go to the lower place. `each` tells every code that occurs, ascending, and its count.
+    pub fn best(
         &self,
-        points: &[Point<T, D>],
+        people: usize,
         attribute: usize,
         cell: Span,
-        codes: Span,
-        desk: &mut Desk,
+        levels: &mut Levels,
+        each: impl FnOnce(&mut dyn FnMut(u32, usize)),
+        passes: impl Fn(u32) -> bool,
     ) -> Option<u32> {
         let axis = &self.axes[attribute];
-        let people = points.len();
-        desk.levels.clear();
+        levels.clear();
         let mut left: Option<(u32, usize)> = None;
-        let Desk { counts, sorted, levels } = desk;
-        each_code(points, attribute, codes, counts, sorted, |code, count| {
+        each(&mut |code, count| {
             let (last, below) = left.unwrap_or((code, 0));
             left = Some((code, below + count));
             if below < self.k || people - below < self.k {
@@ -225,28 +266,16 @@ impl<'a> Tree<'a> {
             pair.sort_unstable_by_key(|place| {
                 place.map_or((usize::MAX, 0), |(below, at)| (below.abs_diff(people - below), at))
             });
-            for (_, at) in pair.into_iter().flatten() {
-                if self.both_pass(points, attribute, at) {
-                    return Some(at);
-                }
+            if let Some((_, at)) = pair.into_iter().flatten().find(|&(_, at)| passes(at)) {
+                return Some(at);
             }
         }
         None
     }
-
-    /// Whether both sides of a cut pass the guard, if cuts are guarded.
-    fn both_pass<T: Code, const D: usize>(&self, points: &[Point<T, D>], attribute: usize, at: u32) -> bool {
-        let Some(l) = self.l.filter(|_| self.publishes != Publishes::Cover) else { return true };
-        let side = |left: bool| {
-            let here = move |point: &&Point<T, D>| (point.codes[attribute].code() <= at) == left;
-            points.iter().filter(here).map(|point| point.row)
-        };
-        self.keeps(l, side(true)) && self.keeps(l, side(false))
-    }
 }
 
 /// Remembers, per level, the last place at or below the median and the first at or above it.
-fn note(levels: &mut Vec<[Option<(usize, u32)>; 2]>, place: CutPlace, below: usize, people: usize) {
+fn note(levels: &mut Levels, place: CutPlace, below: usize, people: usize) {
     let level = place.level as usize;
     if levels.len() <= level {
         levels.resize(level + 1, [None; 2]);
@@ -266,7 +295,7 @@ fn each_code<T: Code, const D: usize>(
     codes: Span,
     counts: &mut Vec<u32>,
     sorted: &mut Vec<u32>,
-    mut tell: impl FnMut(u32, usize),
+    tell: &mut dyn FnMut(u32, usize),
 ) {
     let width = codes.width() as usize;
     if width <= 4 * points.len() + 64 {
@@ -370,5 +399,5 @@ impl Code for u32 {
 struct Desk {
     counts: Vec<u32>,
     sorted: Vec<u32>,
-    levels: Vec<[Option<(usize, u32)>; 2]>,
+    levels: Levels,
 }

@@ -20,6 +20,7 @@ pub type AskPassphrase = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 const SECRET: &str = "signing.key";
 const PUBLIC: &str = "signing.pub";
 const LINEAGE: &str = "lineage.json";
+const SIGNING_QUESTION: &str = "Passphrase of the signing key in";
 
 /// A folder of keys, and whom to ask for passphrases.
 #[derive(Clone)]
@@ -57,6 +58,17 @@ impl KeyFolder {
     /// The same, with a function that asks for passphrases.
     pub fn asking(self, ask: AskPassphrase) -> KeyFolder {
         KeyFolder { ask: Some(ask), ..self }
+    }
+
+    /// The same, with a function that is asked before the one that there is. It answers `None` where it does not know.
+    pub fn asking_first(self, ask: AskPassphrase) -> KeyFolder {
+        let before = self.ask.clone();
+        self.asking(Arc::new(move |question| ask(question).or_else(|| before.as_ref()?(question))))
+    }
+
+    /// Whether a question is about the passphrase of the signing key.
+    pub fn asks_for_signing(question: &str) -> bool {
+        question.starts_with(SIGNING_QUESTION)
     }
 
     /// Where it is.
@@ -146,8 +158,7 @@ impl KeyFolder {
         let open = match locked.is_encrypted() {
             false => text.into_unencrypted_secret_key().map_err(|_| damaged())?,
             true => {
-                let passphrase =
-                    self.passphrase(SECRET, &format!("Passphrase of the signing key in {}:", file.display()))?;
+                let passphrase = self.passphrase(SECRET, &format!("{SIGNING_QUESTION} {}:", file.display()))?;
                 let wrong = |_| KeyError::WrongPassphrase { file: file.clone() };
                 text.into_secret_key(Some(passphrase.to_string())).map_err(wrong)?
             }

@@ -9,19 +9,24 @@ use crate::ledger::line::LEDGER;
 use crate::ledger::sealed::{KEY, NEXT_KEY};
 use crate::ledger::store::release_name;
 use crate::ledger::vault::VAULT;
+use crate::ledger::verify::damage;
 use crate::ledger::{Disk, Folder, LedgerError, Store};
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 impl Store {
-    /// Packs the project as it was committed. `disk` is the one below encryption: sealed files stay sealed. `more` are
+    /// Packs the project as it was committed. It is checked first: a damaged project would give a backup that nobody can
+    /// restore, found out too late. `disk` is the one below encryption: sealed files stay sealed. `more` are
     /// files from the project folder that belong to it, such as the policy.
     ///
     /// # Panics
     /// If the project is open for reading: a writer might change it meanwhile.
     pub fn pack(&self, disk: &dyn Disk, more: &[PathBuf], out: &mut dyn Write) -> Result<u64, LedgerError> {
         self.assert_writer();
+        if let Some(fault) = damage(self).into_iter().next() {
+            return Err(fault);
+        }
         let mut names: Vec<String> = more.iter().map(|path| path.display().to_string()).collect();
         names.push(LEDGER.into());
         for name in [HEAD, KEY, NEXT_KEY].into_iter().chain(self.state().keys().map(String::as_str)) {

@@ -11,6 +11,11 @@ use std::{fs, io};
 pub trait DiskFile: Write + Send {
     /// Makes what was written durable, and closes the file. Its name is durable once its folder is synced.
     fn sync_and_close(self: Box<Self>) -> io::Result<()>;
+
+    /// Closes a file that need not outlive a crash.
+    fn close(self: Box<Self>) -> io::Result<()> {
+        self.sync_and_close()
+    }
 }
 
 /// A lock that is held as long as this lives.
@@ -94,6 +99,10 @@ pub struct RealDisk;
 impl DiskFile for File {
     fn sync_and_close(self: Box<Self>) -> io::Result<()> {
         self.sync_all()
+    }
+
+    fn close(self: Box<Self>) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -99,7 +99,7 @@ coded! {
         } = "L506", "a committed release is missing",
             "The ledger has a line for this release and its folder is gone. Restore it from a backup or from a \
              recipient.";
-        #[error("{file} {fault}; restore the published file from a backup or from a recipient")]
+        #[error("{file} {fault}")]
         ReleaseFile {
             /// The file, from the project folder.
             file: String,

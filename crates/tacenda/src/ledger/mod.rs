@@ -19,6 +19,7 @@ mod vault;
 mod head;
 mod anchor;
 mod receipt;
+mod scratch;
 mod staging;
 mod sealed;
 mod reseal;
@@ -36,7 +37,10 @@ pub use line::{
 };
 pub use receipt::{Receipt, ReceiptRelease, Seen};
 pub use reseal::{Reseal, ResealError, reseal};
+pub use scratch::{Scratch, ScratchFile, ScratchWriter};
 pub use sealed::{SealedDisk, is_sealed, unsealed};
 pub use staging::{StagedFile, Staging};
 pub use store::{Commit, Forgotten, NewProject, Store};
+pub use vault::People;
+pub(crate) use vault::parts_of;
 pub use verify::verify;

@@ -142,16 +142,28 @@ pub(super) fn refuse_overtaken(
     if same { Ok(()) } else { Err(LedgerError::Overtaken) }
 }
 
-/// Removes a line that may have been written in part, unless another writer wrote after it.
-pub(super) fn take_back(disk: &dyn Disk, root: &Path, whole: u64, line: &[u8]) -> Result<(), LedgerError> {
+/// What stands in the ledger behind its first `whole` bytes.
+pub(super) fn tail(disk: &dyn Disk, root: &Path, whole: u64) -> Result<Vec<u8>, LedgerError> {
+    let mut bytes = read_ledger(disk, root)?;
+    Ok(bytes.split_off((whole as usize).min(bytes.len())))
+}
+
+/// Removes a line that does not count, or was written in part, and says whether it is gone. It stays if others have built on it.
+/// Another writer's line may stand before it. What stands behind a line that is out of its place is out of place too: its writer
+/// finds that out in the same way.
+pub(super) fn take_back(disk: &dyn Disk, root: &Path, whole: u64, line: &[u8]) -> Result<bool, LedgerError> {
     let ledger = root.join(LEDGER);
-    let bytes = read_ledger(disk, root)?;
-    match bytes.get(whole as usize..) {
-        Some(tail) if line.starts_with(tail) => {
-            disk.truncate(&ledger, whole).map_err(|error| LedgerError::disk("write", &ledger, error))
-        }
-        _ => Err(LedgerError::Overtaken),
+    let tail = tail(disk, root, whole)?;
+    if tail.len() > line.len() && tail.starts_with(line) {
+        return Ok(false);
     }
+    let in_part = tail.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let in_part = Some(in_part).filter(|&at| at < tail.len() && line.starts_with(&tail[at..]));
+    if let Some(at) = tail.windows(line.len()).position(|there| there == line).or(in_part) {
+        let cut = disk.truncate(&ledger, whole + at as u64);
+        cut.map_err(|error| LedgerError::disk("write", &ledger, error))?;
+    }
+    Ok(true)
 }
 
 /// Removes the files of the vault that an attempt wrote. The next open for writing removes what is left.

@@ -125,6 +125,10 @@ impl DiskFile for SealedFile {
     fn sync_and_close(self: Box<Self>) -> io::Result<()> {
         self.0.finish()?.sync_and_close()
     }
+
+    fn close(self: Box<Self>) -> io::Result<()> {
+        self.0.finish()?.close()
+    }
 }
 
 impl SealedDisk {

@@ -7,12 +7,12 @@ use crate::ledger::line::{FORMAT, LEDGER, NO_HASH, PLAIN_FORMAT};
 use crate::ledger::reseal::write_key;
 use crate::ledger::sealed::{KEY, is_sealed};
 use crate::ledger::staging::{STAGING, staged_name};
-use crate::ledger::vault::{VAULT, Vault};
+use crate::ledger::vault::{InMemory, PEOPLE_PER_PART, VAULT, Vault};
 use crate::ledger::{
     Amendment, Anchor, Anchors, Approval, Delivery, Disk, Erasure, Event, Folder, Init, LedgerError, LineNumbers, Lock,
-    Publication, PublishedTo, Staging, What, recover, vault,
+    People, Publication, PublishedTo, Scratch, Staging, What, recover, vault,
 };
-use crate::model::{History, RecordKey, Seed, Table, hex};
+use crate::model::{History, Record, RecordKey, Seed, Table, hex};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -37,9 +37,9 @@ pub struct NewProject<'a> {
     pub at: &'a str,
 }
 
-/// What is committed with a staged release. Everything except `history`, `snapshot` and `policy_canonical` is public,
-/// in the ledger.
-#[derive(Clone, Debug)]
+/// What is committed with a staged release. Everything except `history`, `snapshot`, `people` and `policy_canonical` is
+/// public, in the ledger.
+#[derive(Clone)]
 pub struct Commit<'a> {
     /// The steward's name for the release.
     pub label: &'a str,
@@ -59,6 +59,8 @@ pub struct Commit<'a> {
     pub history: &'a History,
     /// The snapshot it was made from. Everyone in it is in the history.
     pub snapshot: &'a Table,
+    /// The people of both, if they are not in memory.
+    pub people: Option<&'a dyn People>,
     /// Whether the release was made elsewhere.
     pub adopted: bool,
     /// What the policy's columns have gained since the release before.
@@ -98,6 +100,8 @@ pub struct Store {
     owed: Option<(Anchor, Vec<String>)>,
     /// Marks the files that this store writes: another writer, unseen, writes others.
     attempt: String,
+    /// How many people one file of the vault holds.
+    per_part: usize,
     pub(super) poisoned: bool,
 }
 
@@ -155,6 +159,7 @@ impl Store {
             erased: Vec::new(),
             owed: None,
             attempt,
+            per_part: PEOPLE_PER_PART,
             poisoned: false,
         };
         store.append(new.at, What::Init(init), None)?;
@@ -178,6 +183,7 @@ impl Store {
             erased: Vec::new(),
             owed: None,
             attempt: String::new(),
+            per_part: PEOPLE_PER_PART,
             poisoned: false,
         })
     }
@@ -215,6 +221,7 @@ impl Store {
             erased: Vec::new(),
             owed: None,
             attempt: String::new(),
+            per_part: PEOPLE_PER_PART,
             poisoned: false,
         }
     }
@@ -251,6 +258,7 @@ impl Store {
             erased: Vec::new(),
             owed: None,
             attempt,
+            per_part: PEOPLE_PER_PART,
             poisoned: false,
         })
     }
@@ -495,6 +503,42 @@ impl Store {
         }
     }
 
+    /// Everything known of the series without the records of people, and in how many parts these are kept.
+    pub fn past(&self) -> Result<(History, usize), LedgerError> {
+        match self.releases() {
+            0 => Ok((History::default(), 1)),
+            number => self.reading(self.vault()?.read_past(self.state(), number)),
+        }
+    }
+
+    /// The records of a part, and its rows of the last snapshot.
+    ///
+    /// # Panics
+    /// Before the first release.
+    pub fn past_part(&self, part: usize, parts: usize) -> Result<(Vec<Record>, Table), LedgerError> {
+        let (number, vault) = (self.releases(), self.vault()?);
+        assert!(number > 0, "before the first release nobody is kept");
+        let records = self.reading(vault.read_records(self.state(), number, (part, parts)))?;
+        Ok((records, self.reading(vault.read_rows(self.state(), number, (part, parts)))?))
+    }
+
+    /// Files for people while a release is made. They are private, encrypted where the vault is, and gone when this is
+    /// dropped; after a crash the next open for writing removes them.
+    pub fn scratch(&self) -> Scratch {
+        self.assert_writer();
+        Scratch::new(Arc::clone(&self.disk), self.root.join(VAULT), self.attempt.clone())
+    }
+
+    /// How many people one file of the vault holds. It changes no release.
+    pub fn people_per_part(&self) -> usize {
+        self.per_part
+    }
+
+    /// Sets how many people one file of the vault holds.
+    pub fn set_people_per_part(&mut self, people: usize) {
+        self.per_part = people.max(1);
+    }
+
     /// Keeps the table of a plan in the vault. Returns the files and their digests, which are keyed and so reveal
     /// nothing.
     pub fn keep_planned(&self, name: &str, table: &Table) -> Result<BTreeMap<String, String>, LedgerError> {
@@ -592,7 +636,10 @@ impl Store {
             let (_, policy) = store.policy()?;
             // First: a plan that is lost is made again, and one that stays would keep the people.
             store.vault()?.remove_planned()?;
-            let written = store.vault()?.write_state(store.releases(), &store.attempt, history, snapshot, &policy);
+            let (vault, people) = (store.vault()?, InMemory(history, snapshot));
+            let rows = store.publications().last().map_or(0, |publication| publication.numbers.rows);
+            let rows = (store.releases(), rows);
+            let written = vault.write_state(rows, &store.attempt, history, snapshot, &people, &policy);
             let mut vault = written.inspect_err(|_| store.discard())?;
             let seed = store.events[0].vault().expect("the first line has files")[vault::SEED].clone();
             vault.insert(vault::SEED.into(), seed);
@@ -647,7 +694,11 @@ impl Store {
         let number = staging.number();
         let files = staging.seal()?;
         let (history, snapshot) = (commit.history, commit.snapshot);
-        let written = self.vault()?.write_state(number, &self.attempt, history, snapshot, commit.policy_canonical);
+        let in_memory = InMemory(history, snapshot);
+        let people = commit.people.unwrap_or(&in_memory);
+        let (vault, policy) = (self.vault()?, commit.policy_canonical);
+        let rows = (number, commit.numbers.rows);
+        let written = vault.write_state(rows, &self.attempt, history, snapshot, people, policy);
         let mut vault = written.inspect_err(|_| self.discard())?;
         let seed = self.events[0].vault().expect("the first line has files")[vault::SEED].clone();
         vault.insert(vault::SEED.into(), seed);
@@ -690,16 +741,20 @@ impl Store {
         if let Some(staging) = &mut staging {
             staging.keep(true);
         }
-        if let Err(error) = self.disk.append(&ledger, &bytes) {
-            let source = LedgerError::disk("write", &ledger, error);
-            if recover::take_back(&*self.disk, &self.root, self.whole, &bytes).is_err() {
-                return Err(LedgerError::Uncertain { seq, source: Box::new(source) });
+        let written = self.disk.append(&ledger, &bytes).map_err(|error| LedgerError::disk("write", &ledger, error));
+        if let Err(source) = written.and_then(|()| self.refuse_undone(&event, &bytes)) {
+            match recover::take_back(&*self.disk, &self.root, self.whole, &bytes) {
+                Err(_) => return Err(LedgerError::Uncertain { seq, source: Box::new(source) }),
+                // Another writer has built on it: it counts.
+                Ok(false) => {}
+                Ok(true) => {
+                    if let Some(staging) = &mut staging {
+                        staging.keep(false);
+                    }
+                    self.discard();
+                    return Err(source);
+                }
             }
-            if let Some(staging) = &mut staging {
-                staging.keep(false);
-            }
-            self.discard();
-            return Err(source);
         }
         self.whole += bytes.len() as u64;
         self.events.push(event);
@@ -749,6 +804,28 @@ impl Store {
         })
     }
 
+    /// Refuses a line that was just written, if an unseen second writer came between the comparison and the line. Then the
+    /// other line stands first, or the files are gone that this one names. What others have built on counts.
+    fn refuse_undone(&self, event: &Event, line: &[u8]) -> Result<(), LedgerError> {
+        match recover::tail(&*self.disk, &self.root, self.whole)?.strip_prefix(line) {
+            None => Err(LedgerError::Overtaken),
+            Some([]) => self.refuse_swept(event),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Refuses a line whose files are gone. Another writer that saw the line may have moved its release into place already.
+    fn refuse_swept(&self, event: &Event) -> Result<(), LedgerError> {
+        let vault = event.vault().into_iter().flat_map(BTreeMap::keys).map(|name| self.root.join(VAULT).join(name));
+        self.refuse_missing(vault)?;
+        let Some(publication) = event.publication() else { return Ok(()) };
+        let place = self.release_folder(publication.number);
+        match self.disk.exists(&place).map_err(|error| LedgerError::disk("read", &place, error))? {
+            true => Ok(()),
+            false => self.refuse_missing(std::iter::once(recover::staged_folder(&self.root, publication))),
+        }
+    }
+
     fn refuse_overtaken(&self) -> Result<(), LedgerError> {
         let lock = self.lock.as_deref().expect("a writer holds the lock");
         recover::refuse_overtaken(&*self.disk, &self.root, lock, self.whole, self.head())
@@ -766,7 +843,7 @@ impl Store {
     }
 
     pub(super) fn vault(&self) -> Result<Vault<'_>, LedgerError> {
-        Ok(Vault::new(&*self.disk, &self.root, self.seed()?))
+        Ok(Vault { per_part: self.per_part, ..Vault::new(&*self.disk, &self.root, self.seed()?) })
     }
 
     /// The files of the vault, and their digests.
@@ -845,7 +922,7 @@ fn create_folders(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
 mod tests {
     use super::*;
     use crate::ledger::{RealDisk, verify};
-    use crate::model::{Record, RecordKey, ValueSetId, Values};
+    use crate::model::{RecordKey, ValueSetId, Values};
     use serde_json::json;
 
     fn new_project() -> NewProject<'static> {
@@ -883,6 +960,7 @@ mod tests {
             policy_canonical: "policy = 1 again",
             history: &history,
             snapshot: &snapshot,
+            people: None,
             adopted: false,
             amended: Vec::new(),
             approved: None,

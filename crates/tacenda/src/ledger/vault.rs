@@ -11,6 +11,7 @@
 //! | `regions-NNNN.parquet`, `cells-NNNN.parquet` | the last release's groups: `lo_0`, `hi_0`, `lo_1`, … |
 //! | `met-NNNN.parquet`, `places-NNNN.parquet` | for a promise per release: where all releases put each record: `place`, `fewest`; and these places: `lo_0`, … |
 //! | `views-NNNN.parquet` | for promises about views: what each view is out with: `view`, `count`, `lo_0`, `hi_0`, … |
+//! | `keys_PPPP-NNNN.parquet`, `records_…`, `snapshot_…` | the same for many people: one file per part, by the first bits of the key |
 //! | `snapshot-NNNN.parquet` | those present, in the same order: `quasi_0`, …, `sensitive`, and `public` where there is one |
 //! | `history-NNNN.json`, `snapshot-NNNN.json` | texts of values, value sets, facts, public texts |
 //!
@@ -55,6 +56,43 @@ type Texts = Vec<Box<[Box<str>]>>;
 /// The prefix of the names of kept plans.
 const PLANNED: &str = "planned-";
 
+/// The kind of files that hold people while a release is made. They are gone when it is made, and after a crash the
+/// next open for writing removes them, like other files of the vault that no line names.
+pub(super) const SCRATCH: &str = "scratch";
+
+/// The kinds that are cut into parts where there are many people.
+const IN_PARTS: [&str; 3] = ["keys", "records", "snapshot"];
+
+/// How many people one file holds.
+pub(super) const PEOPLE_PER_PART: usize = 1 << 18;
+
+/// In how many parts so many people are kept: a power of two.
+pub(crate) fn parts_of(people: usize, per_part: usize) -> usize {
+    people.div_ceil(per_part.max(1)).max(1).next_power_of_two()
+}
+
+/// The kind of a file that holds a part.
+fn kind_of(kind: &str, part: usize, parts: usize) -> String {
+    if parts == 1 { kind.into() } else { format!("{kind}_{part:04}") }
+}
+
+/// The people of a state, handed over in parts.
+pub trait People {
+    /// The records of a part, and those of its people who are in the snapshot. Both are sorted by key.
+    fn part(&self, part: usize, parts: usize) -> Result<(Vec<Record>, Table), LedgerError>;
+}
+
+/// People who are in memory.
+pub(super) struct InMemory<'a>(pub &'a History, pub &'a Table);
+
+impl People for InMemory<'_> {
+    fn part(&self, part: usize, parts: usize) -> Result<(Vec<Record>, Table), LedgerError> {
+        let records = &self.0.records;
+        let here = RecordKey::part_of(records, |record| record.key, part, parts);
+        Ok((records[here].to_vec(), self.1.part(part, parts)))
+    }
+}
+
 /// The name of a file of the state after a release.
 pub(super) fn name(kind: &str, release: u32, attempt: &str) -> String {
     let (stem, ending) = parts(kind, release);
@@ -67,6 +105,7 @@ fn parts(kind: &str, release: u32) -> (String, &'static str) {
         "policy" => (format!("policy-{release:04}"), ""),
         "history" => (format!("history-{release:04}"), ".json"),
         "texts" => (format!("snapshot-{release:04}"), ".json"),
+        SCRATCH => (format!("{SCRATCH}-{release:04}"), ""),
         _ => (format!("{kind}-{release:04}"), ".parquet"),
     }
 }
@@ -105,13 +144,20 @@ fn plain(kind: &str, release: u32) -> String {
 pub(super) fn is_state(name: &str) -> bool {
     let kinds = [
         "policy", "keys", "records", "past", "regions", "cells", "met", "places", "snapshot", "history", "texts",
-        "views",
+        "views", SCRATCH,
     ];
+    let of_part = name.split('-').next().unwrap_or_default();
+    let is_part = of_part.split_once('_').is_some_and(|(kind, part)| {
+        IN_PARTS.contains(&kind) && part.len() >= 4 && part.bytes().all(|digit| digit.is_ascii_digit())
+    });
     let release = name.split(['-', '.']).nth(1).and_then(|digits| digits.parse().ok());
     name == SEED
         || name.ends_with(RESEALED)
         || name.starts_with(NEXT)
-        || release.is_some_and(|release| kinds.iter().any(|kind| attempt_in(name, kind, release).is_some()))
+        || release.is_some_and(|release| {
+            let mut kinds = kinds.into_iter().chain(is_part.then_some(of_part));
+            kinds.any(|kind| attempt_in(name, kind, release).is_some())
+        })
 }
 
 /// Whether a file of the vault holds what is private, the tables of plans included.
@@ -142,6 +188,9 @@ struct SmallHistory {
     facts: BTreeMap<String, u64>,
     region_attributes: usize,
     cell_attributes: usize,
+    /// In how many parts people are kept; 0 for one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    parts: usize,
     #[serde(default, skip_serializing_if = "is_zero")]
     place_attributes: usize,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -176,27 +225,33 @@ pub(super) struct Vault<'a> {
     pub disk: &'a dyn Disk,
     pub folder: PathBuf,
     pub seed: &'a Seed,
+    /// How many people one file holds.
+    pub per_part: usize,
 }
 
 impl<'a> Vault<'a> {
     pub fn new(disk: &'a dyn Disk, root: &Path, seed: &'a Seed) -> Vault<'a> {
-        Vault { disk, folder: root.join(VAULT), seed }
+        Vault { disk, folder: root.join(VAULT), seed, per_part: PEOPLE_PER_PART }
     }
 
     fn key(&self, name: &str) -> [u8; 32] {
         self.seed.key(&format!("vault digest {name}"))
     }
 
-    /// Writes the state after a release and syncs each file; the caller syncs the folder. Returns
-    /// names and digests.
+    /// Writes the state after a release and syncs each file; the caller syncs the folder. Returns names and digests.
+    /// `people` hands over the records of `history` and the rows of `snapshot`, which need not be in these. `published`
+    /// is the number of published rows: it decides in how many parts people are kept. The ledger names the parts, and may
+    /// not tell how many people wait or have left.
     pub fn write_state(
         &self,
-        release: u32,
+        (release, published): (u32, u64),
         attempt: &str,
         history: &History,
         snapshot: &Table,
+        people: &dyn People,
         policy: &str,
     ) -> Result<BTreeMap<String, String>, LedgerError> {
+        let parts = parts_of(published as usize, self.per_part);
         let mut digests = BTreeMap::new();
         let mut put = |kind: &str, write: &dyn Fn(&mut Sealed) -> Result<(), ParquetError>| {
             let name = name(kind, release, attempt);
@@ -204,12 +259,15 @@ impl<'a> Vault<'a> {
             Ok::<(), LedgerError>(())
         };
         put("policy", &|out| Ok(out.write_all(policy.as_bytes())?))?;
-        put("keys", &|out| write_keys(out, history, snapshot))?;
-        put("records", &|out| write_records(out, &history.records))?;
+        for part in 0..parts {
+            let (records, rows) = people.part(part, parts)?;
+            put(&kind_of("keys", part, parts), &|out| write_keys(out, &records, &rows))?;
+            put(&kind_of("records", part, parts), &|out| write_records(out, &records))?;
+            put(&kind_of("snapshot", part, parts), &|out| write_snapshot(out, &rows))?;
+        }
         put("past", &|out| write_past(out, &history.past_sets))?;
         put("regions", &|out| write_regions(out, &history.groups.regions))?;
         put("cells", &|out| write_regions(out, &history.groups.cells))?;
-        put("snapshot", &|out| write_snapshot(out, snapshot))?;
         if !history.met.is_empty() {
             put("met", &|out| write_met(out, &history.met))?;
             put("places", &|out| write_regions(out, &history.places))?;
@@ -217,7 +275,7 @@ impl<'a> Vault<'a> {
         if !history.views.is_empty() {
             put("views", &|out| write_views(out, &history.views))?;
         }
-        put("history", &|out| Ok(out.write_all(&json(&SmallHistory::of(history)))?))?;
+        put("history", &|out| Ok(out.write_all(&json(&SmallHistory::of(history, parts)))?))?;
         put("texts", &|out| Ok(out.write_all(&json(&SmallSnapshot::of(snapshot)))?))?;
         Ok(digests)
     }
@@ -262,25 +320,44 @@ impl<'a> Vault<'a> {
 
     /// The history after a release.
     pub fn read_history(&self, files: &BTreeMap<String, String>, release: u32) -> Result<History, LedgerError> {
-        let small: SmallHistory = self.parse(files, "history", release, |bytes| serde_json::from_slice(&bytes).ok())?;
-        let keys = self.columns(files, "keys", release)?;
-        let nobody = Record {
-            key: RecordKey { hi: 0, lo: 0 },
-            first_seen: 0,
-            cohort: 0,
-            last_release: 0,
-            group: 0,
-            value: Value(0),
-            value_set: ValueSetId(0),
-        };
-        let mut records = vec![nobody; keys.rows()];
-        keys.fill(&mut records, fill_keys).ok_or_else(|| unreadable("keys", release))?;
+        let (mut history, parts) = self.read_past(files, release)?;
+        for part in 0..parts {
+            history.records.append(&mut self.read_records(files, release, (part, parts))?);
+        }
+        let is_odd = |met: &Met| !is_among(met, &history.places);
+        if !history.met.is_empty() && (history.met.len() != history.records.len() || history.met.iter().any(is_odd)) {
+            return Err(unreadable("met", release));
+        }
+        Ok(history)
+    }
+
+    /// The records of a part.
+    pub fn read_records(
+        &self,
+        files: &BTreeMap<String, String>,
+        release: u32,
+        (part, parts): (usize, usize),
+    ) -> Result<Vec<Record>, LedgerError> {
+        let kind = kind_of("keys", part, parts);
+        let keys = self.columns(files, &kind, release)?;
+        let mut records = vec![NOBODY; keys.rows()];
+        keys.fill(&mut records, fill_keys).ok_or_else(|| unreadable(&kind, release))?;
         drop(keys);
-        self.columns(files, "records", release)?
-            .fill(&mut records, fill_records)
-            .ok_or_else(|| unreadable("records", release))?;
+        let kind = kind_of("records", part, parts);
+        let file = self.columns(files, &kind, release)?;
+        file.fill(&mut records, fill_records).ok_or_else(|| unreadable(&kind, release))?;
+        Ok(records)
+    }
+
+    /// The history after a release without its records, and in how many parts these are kept.
+    pub fn read_past(&self, files: &BTreeMap<String, String>, release: u32) -> Result<(History, usize), LedgerError> {
+        let small: SmallHistory = self.parse(files, "history", release, |bytes| serde_json::from_slice(&bytes).ok())?;
+        let parts = small.parts.max(1);
+        if !parts.is_power_of_two() {
+            return Err(unreadable("history", release));
+        }
         let past = self.columns(files, "past", release)?;
-        let mut past_sets = vec![(nobody.key, nobody.value_set); past.rows()];
+        let mut past_sets = vec![(NOBODY.key, NOBODY.value_set); past.rows()];
         past.fill(&mut past_sets, fill_past).ok_or_else(|| unreadable("past", release))?;
         let mut value_sets = ValueSets::default();
         for set in &small.value_sets {
@@ -310,12 +387,9 @@ impl<'a> Vault<'a> {
             true => regions("places", small.place_attributes)?,
             false => Regions::default(),
         };
-        if has_places && (met.len() != records.len() || met.iter().any(|met| !is_among(met, &places))) {
-            return Err(unreadable("met", release));
-        }
-        Ok(History {
+        let history = History {
             releases: small.releases,
-            records,
+            records: Vec::new(),
             past_sets,
             value_sets,
             values: Values::from_ordered(small.values),
@@ -329,16 +403,37 @@ impl<'a> Vault<'a> {
             views,
             counts: small.counts,
             erased,
-        })
+        };
+        Ok((history, parts))
     }
 
     /// The snapshot a release was made from.
     pub fn read_snapshot(&self, files: &BTreeMap<String, String>, release: u32) -> Result<Table, LedgerError> {
+        let parts = self.parts(files, release)?;
+        let mut tables = (0..parts).map(|part| self.read_rows(files, release, (part, parts)));
+        let first = tables.next().expect("there is a part")?;
+        tables.try_fold(first, |all, part| Ok(all.followed_by(part?)))
+    }
+
+    /// In how many parts people are kept.
+    fn parts(&self, files: &BTreeMap<String, String>, release: u32) -> Result<usize, LedgerError> {
+        let small: SmallHistory = self.parse(files, "history", release, |bytes| serde_json::from_slice(&bytes).ok())?;
+        Ok(small.parts.max(1))
+    }
+
+    /// The rows of a part of the snapshot.
+    pub fn read_rows(
+        &self,
+        files: &BTreeMap<String, String>,
+        release: u32,
+        (part, parts): (usize, usize),
+    ) -> Result<Table, LedgerError> {
         let small: SmallSnapshot = self.parse(files, "texts", release, |bytes| serde_json::from_slice(&bytes).ok())?;
-        let bad = || unreadable("snapshot", release);
-        let columns = self.columns(files, "snapshot", release)?;
+        let kind = kind_of("snapshot", part, parts);
+        let bad = || unreadable(&kind, release);
+        let columns = self.columns(files, &kind, release)?;
         let keys = self
-            .columns(files, "keys", release)
+            .columns(files, &kind_of("keys", part, parts), release)
             .and_then(|file| read_present(&file, columns.rows()).ok_or_else(|| unreadable("keys", release)))?;
         let quasi = (0..small.quasi).map(|at| columns.numbers(at).ok_or_else(bad)).collect::<Result<Vec<_>, _>>()?;
         let sensitive = columns.numbers(small.quasi).ok_or_else(bad)?.into_iter().map(Value).collect();
@@ -418,6 +513,17 @@ impl<'a> Vault<'a> {
     }
 }
 
+/// What a record is before it is read.
+const NOBODY: Record = Record {
+    key: RecordKey { hi: 0, lo: 0 },
+    first_seen: 0,
+    cohort: 0,
+    last_release: 0,
+    group: 0,
+    value: Value(0),
+    value_set: ValueSetId(0),
+};
+
 /// The commitment to the seed in the first line. It proves that the seed was fixed then, and reveals nothing else.
 pub(crate) fn commitment(seed: &Seed) -> String {
     hex(&Sha256::new().chain_update(b"tacenda seed").chain_update(seed.0).finalize())
@@ -491,8 +597,9 @@ fn texts(values: &Values) -> Texts {
 }
 
 impl SmallHistory {
-    fn of(history: &History) -> SmallHistory {
+    fn of(history: &History, parts: usize) -> SmallHistory {
         SmallHistory {
+            parts: if parts == 1 { 0 } else { parts },
             releases: history.releases,
             values: texts(&history.values),
             value_sets: history.value_sets.iter().map(|(_, set)| set.iter().map(|value| value.0).collect()).collect(),
@@ -523,14 +630,13 @@ impl SmallSnapshot {
         SmallSnapshot {
             quasi: table.quasi_count(),
             values: texts(&table.values),
-            public: !table.public().is_empty(),
+            public: !table.public_texts.is_empty(),
             public_texts: table.public_texts.clone(),
         }
     }
 }
 
-fn write_keys(out: &mut Sealed, history: &History, snapshot: &Table) -> Result<(), ParquetError> {
-    let records = &history.records;
+fn write_keys(out: &mut Sealed, records: &[Record], snapshot: &Table) -> Result<(), ParquetError> {
     let mut present = vec![false; records.len()];
     let mut at = 0;
     for &key in snapshot.keys() {
@@ -657,7 +763,7 @@ fn snapshot_columns(table: &Table) -> Vec<Column<'_>> {
         .map(|at| Column::numbers(format!("quasi_{at}"), move |rows| table.quasi(at)[rows].to_vec()))
         .collect();
     columns.push(Column::numbers("sensitive", |rows| table.sensitive()[rows].iter().map(|value| value.0).collect()));
-    if !table.public().is_empty() {
+    if !table.public_texts.is_empty() {
         columns.push(Column::numbers("public", |rows| table.public()[rows].to_vec()));
     }
     columns

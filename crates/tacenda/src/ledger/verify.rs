@@ -7,9 +7,20 @@ use sha2::{Digest, Sha256};
 use std::io;
 use std::path::Path;
 
-/// Checks everything on the disk that the ledger relies on; the vault only if it exists. Returns every fault, in the
-/// order of the files.
+const CHANGED: &str = "is not what was published; restore the published file from a backup or from a recipient";
+const MISSING: &str = "is missing; restore the published file from a backup or from a recipient";
+const STRAY: &str = "was never published; move it out of the release folder";
+
+/// Checks everything on the disk that the ledger relies on, the vault only if it exists, and that release folders hold nothing
+/// else. Returns every fault, in the order of the files.
 pub fn verify(store: &Store) -> Vec<LedgerError> {
+    let mut faults = damage(store);
+    store.publications().for_each(|publication| find_strays(store, publication, &mut faults));
+    faults
+}
+
+/// What the ledger relies on and is not there, or is not what it was.
+pub(super) fn damage(store: &Store) -> Vec<LedgerError> {
     let mut faults = Vec::new();
     let looked = match store.has_vault() {
         true => recover::look(&*store.disk, &store.root),
@@ -42,7 +53,7 @@ impl Store {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(LedgerError::disk("read", &path.join(name), error));
                 }
-                _ => return Err(LedgerError::ReleaseFile { file, fault: "is not what was published" }),
+                _ => return Err(LedgerError::ReleaseFile { file, fault: CHANGED }),
             }
         }
         Ok(())
@@ -85,17 +96,21 @@ fn verify_release(store: &Store, publication: &Publication, faults: &mut Vec<Led
         let file = format!("{folder}/{name}");
         match hash(&*store.disk, &path.join(name)) {
             Ok((sha256, bytes)) if sha256 == digest.sha256 && bytes == digest.bytes => {}
-            Ok(_) => faults.push(LedgerError::ReleaseFile { file, fault: "is not what was published" }),
+            Ok(_) => faults.push(LedgerError::ReleaseFile { file, fault: CHANGED }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                faults.push(LedgerError::ReleaseFile { file, fault: "is missing" });
+                faults.push(LedgerError::ReleaseFile { file, fault: MISSING });
             }
             Err(error) => faults.push(LedgerError::disk("read", &path.join(name), error)),
         }
     }
-    for name in there.iter().filter(|name| !publication.files.contains_key(*name)) {
-        let file = format!("{folder}/{name}");
-        faults.push(LedgerError::ReleaseFile { file, fault: "was never published" });
-    }
+}
+
+/// Finds what lies in a release folder and was never published. A folder that cannot be listed is damage, and told as such.
+fn find_strays(store: &Store, publication: &Publication, faults: &mut Vec<LedgerError>) {
+    let folder = release_name(store.series(), publication.number);
+    let there = store.disk.list(&store.root.join(&folder)).unwrap_or_default();
+    let strays = there.iter().filter(|name| !publication.files.contains_key(*name));
+    faults.extend(strays.map(|name| LedgerError::ReleaseFile { file: format!("{folder}/{name}"), fault: STRAY }));
 }
 
 fn hash(disk: &dyn Disk, path: &Path) -> io::Result<(String, u64)> {

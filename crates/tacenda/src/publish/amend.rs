@@ -54,6 +54,11 @@ impl Amended {
         self.new.iter().map(|new| format!("amended: column {} has {}", new.column, new.what))
     }
 
+    /// Whether columns gained values, now or earlier: then people may stay at `other`.
+    pub(super) fn is_any(&self) -> bool {
+        !self.new.is_empty() || !self.added.is_empty() || self.growth.is_some()
+    }
+
     /// What is new, for the ledger.
     pub(super) fn lines(&self) -> Vec<Amendment> {
         self.new.iter().map(|new| Amendment { column: new.column.clone(), what: new.what.clone() }).collect()

@@ -6,11 +6,24 @@ use crate::promise::PolicyFile;
 /// The counts of a release, if the promise allows them and the policy file does not decline. They count published
 /// people only, neither counterfeits nor withheld people.
 pub(super) fn of(file: &PolicyFile, history: &History, table: &Table, membership: &Membership) -> Option<PeopleCounts> {
+    let people: Vec<u32> = membership.rows.iter().copied().filter(|&row| row != Membership::COUNTERFEIT).collect();
+    let by_code = |attribute: usize, size: u32| {
+        people_by_code(people.iter().map(|&row| table.quasi(attribute)[row as usize]), size)
+    };
+    of_people(file, history, people.len() as u64, &by_code)
+}
+
+/// The same for so many people. `by_code` says how many of them have each code of an attribute of that size.
+pub(super) fn of_people(
+    file: &PolicyFile,
+    history: &History,
+    people: u64,
+    by_code: &dyn Fn(usize, u32) -> Vec<(u32, u64)>,
+) -> Option<PeopleCounts> {
     let least = file.counts_from()?;
     let before = history.counts.last().map(|(_, counts)| counts);
     let unit = PeopleCounts::next_unit(least, before.map(|counts| counts.unit));
-    let people: Vec<u32> = membership.rows.iter().copied().filter(|&row| row != Membership::COUNTERFEIT).collect();
-    if people.len() < unit as usize {
+    if people < u64::from(unit) {
         return None;
     }
     let column = |(attribute, quasi): (usize, &Quasi)| {
@@ -20,7 +33,7 @@ pub(super) fn of(file: &PolicyFile, history: &History, table: &Table, membership
             Some(before) => before.column(name)?.rule,
             None => quasi.cell_rule()?,
         };
-        let cells = count(quasi, rule, people.iter().map(|&row| table.quasi(attribute)[row as usize]));
+        let cells = count(quasi, rule, by_code(attribute, quasi.size()));
         Some(CountedColumn { name: name.clone(), rule, cells: shown(&cells, unit) })
     };
     let columns: Vec<CountedColumn> = file.schema.quasi.iter().enumerate().filter_map(column).collect();
@@ -28,9 +41,9 @@ pub(super) fn of(file: &PolicyFile, history: &History, table: &Table, membership
 }
 
 /// How many people each cell has.
-fn count(quasi: &Quasi, rule: CellRule, codes: impl ExactSizeIterator<Item = u32>) -> Vec<(Span, u64)> {
+fn count(quasi: &Quasi, rule: CellRule, by_code: Vec<(u32, u64)>) -> Vec<(Span, u64)> {
     let mut cells: Vec<(Span, u64)> = quasi.cells(rule).into_iter().map(|cell| (cell, 0)).collect();
-    for (code, people) in people_by_code(codes, quasi.size()) {
+    for (code, people) in by_code {
         let at = cells.partition_point(|(cell, _)| cell.hi < code);
         cells[at].1 += people;
     }

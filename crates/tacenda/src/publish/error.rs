@@ -183,7 +183,35 @@ coded! {
             /// How many are allowed.
             allowed: u64,
         } = "R701", "not enough memory allowed",
-            "Publishing this table needs more memory than --memory allows. Nothing was published.";
+            "Publishing this table needs more memory than --memory allows, even from disk. Nothing was published. A \
+             release keeps its own rows and groups in memory, whatever the way: docs/scale.md says how much. Allow more, \
+             or publish on a larger machine.";
+        #[error(
+            "in memory this table needs about {} MB, and --memory allows {} MB; it cannot be published from disk: {why}; \
+             allow more memory, or publish on a larger machine",
+            needed >> 20, allowed >> 20
+        )]
+        OnlyInMemory {
+            /// How many bytes.
+            needed: u64,
+            /// How many are allowed.
+            allowed: u64,
+            /// Why people must be in memory.
+            why: &'static str,
+        } = "R705", "this table needs to be in memory",
+            "If a table needs more memory than --memory allows, tacenda publish keeps its people on disk. That works for \
+             incremental-k-anonymity with cohorts = true, and for whole tables with one row per person. It does not work \
+             for the other promises and views, for --delta, for plan and check, after a column gained \
+             values, and after people were erased. Nothing was published. Allow more memory, or publish on a larger \
+             machine.";
+        #[error(
+            "the quasi columns have too many values to be counted from disk; round the widest one with grid, or allow \
+             more memory"
+        )]
+        TooManyCodes = "R706", "too many values to be counted",
+            "A table whose people are on disk is cut by counting how many people have each value. The domains of all \
+             quasi columns together may have 16 million values. A wide column of numbers or dates has more. Before the \
+             first release a smaller domain or coarser numbers help. With enough memory nothing needs to be counted.";
         #[error(
             "{file} was made elsewhere, and {model} needs to know which group each person was in; give the table it \
              was made from with --truth, or start a new series and audit both together"

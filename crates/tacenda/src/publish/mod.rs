@@ -16,6 +16,7 @@ mod rerun;
 mod project;
 mod choices;
 mod in_memory;
+mod on_disk;
 mod adopt;
 mod erase;
 mod erratum;
@@ -37,7 +38,7 @@ pub use error::{ProjectError, PublishError, codes};
 pub use forecast::{ForecastRelease, ForecastReport};
 pub use in_memory::InMemory;
 pub use project::{Access, Ingredients, Input, Judged, Machine, NextRelease, Project, PublishedRelease, Rehearsal};
-pub(crate) use project::{POLICY_FILE, is_project, now};
+pub(crate) use project::{POLICY_FILE, is_project, memory_for, most_rows, now};
 pub use recode::{Stamp, recode};
 pub use report::ReportRequest;
 pub(crate) use report::{REPORT, software};
@@ -45,12 +46,12 @@ pub use rerun::Remaking;
 pub(crate) use series::laid_out;
 pub use series::{PrivateTables, PublishedSeries};
 pub use signed::SIGNATURE;
-pub(crate) use signed::{approval, check_signed, signature_of};
+pub(crate) use signed::{approval, check_signed, signature_of, uncovered};
 pub use views::{NewView, PreparedView, prepare_view};
 
 use crate::audit::k_anonymity::{Account, SeriesRisk};
 use crate::audit::{Evidence, Fault, Finding};
-use crate::model::{Change, Grouping, History, Membership, Published, Release, Schema, Seed, Table};
+use crate::model::{Change, Grouping, History, Membership, Published, Release, Row, Schema, Seed, Table};
 use crate::promise::{Grouper, PolicyFile, SeriesPromise};
 
 /// A release in which the auditor found no fault, and the history after it. Not published yet.
@@ -66,8 +67,32 @@ pub struct Prepared {
     pub history: History,
     /// Arrivals, departures and changes.
     pub change: Change,
+    /// How many people there are, and how many are left out.
+    pub facts: PeopleFacts,
     /// Further results, by the kind of promise.
     pub about: Prepares,
+}
+
+/// How many people a snapshot has, and how many of them a release leaves out. For the steward.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct PeopleFacts {
+    /// People in the snapshot.
+    pub people: u64,
+    /// People who are left out of the release.
+    pub withheld: u64,
+    /// Those of them who were published before.
+    pub taken_out: u64,
+}
+
+impl PeopleFacts {
+    pub(crate) fn of(history: &History, table: &Table, membership: &Membership) -> PeopleFacts {
+        let was_published = |row: &&Row| history.record(table.key(**row)).is_some_and(|record| record.is_published());
+        PeopleFacts {
+            people: table.len() as u64,
+            withheld: membership.withheld.len() as u64,
+            taken_out: membership.withheld.iter().filter(was_published).count() as u64,
+        }
+    }
 }
 
 /// The kind of a prepared release.
@@ -136,7 +161,8 @@ pub fn prepare(
     let published = published(grouping, account);
     let history = before.history.after(table, &release, &membership, published);
     let change = Change::between(before.history, before.snapshot, table);
-    Ok(Prepared { release, schema: file.schema.clone(), membership, history, change, about })
+    let facts = PeopleFacts::of(before.history, table, &membership);
+    Ok(Prepared { release, schema: file.schema.clone(), membership, history, change, facts, about })
 }
 
 /// The state of a series before a release.
@@ -150,7 +176,10 @@ pub struct Before<'a> {
 
 /// Findings refuse the release. Only a study on made-up data may continue with them.
 fn judge(promise: &SeriesPromise, evidence: Evidence<'_>) -> Result<Vec<Finding>, PublishError> {
-    let findings = promise.judge(evidence);
+    is_refused(promise, promise.judge(evidence))
+}
+
+fn is_refused(promise: &SeriesPromise, findings: Vec<Finding>) -> Result<Vec<Finding>, PublishError> {
     let is_breach = |finding: &Finding| {
         matches!(finding.fault, Fault::TooFewCandidates | Fault::Unbalanced | Fault::ValueSetChanged)
     };
@@ -169,14 +198,23 @@ fn published(grouping: Grouping, account: Account) -> Published {
 }
 
 fn within_limits(file: &PolicyFile, grouping: &Grouping, table: &Table) -> Result<(), PublishError> {
-    let counterfeits = grouping.counterfeit_count();
-    let rows = grouping.row_count() + counterfeits;
+    assert_limits(file, grouping.counterfeit_count(), grouping.row_count(), grouping.withheld.len(), table.len())
+}
+
+/// Refuses more counterfeits or people left out than the policy file allows.
+fn assert_limits(
+    file: &PolicyFile,
+    counterfeits: usize,
+    published: usize,
+    withheld: usize,
+    people: usize,
+) -> Result<(), PublishError> {
+    let rows = published + counterfeits;
     if counterfeits as f64 > file.limits.counterfeits * rows as f64 {
         return Err(PublishError::TooManyCounterfeits { counterfeits, rows, allowed: file.limits.counterfeits });
     }
-    let withheld = grouping.withheld.len();
-    if withheld as f64 > file.limits.withheld * table.len() as f64 {
-        return Err(PublishError::TooManyWithheld { withheld, rows: table.len(), allowed: file.limits.withheld });
+    if withheld as f64 > file.limits.withheld * people as f64 {
+        return Err(PublishError::TooManyWithheld { withheld, rows: people, allowed: file.limits.withheld });
     }
     Ok(())
 }

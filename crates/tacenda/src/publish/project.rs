@@ -10,17 +10,18 @@ use crate::grouping::ENGINE;
 use crate::ingest::{Given, IngestError, Loaded, ReadOptions, Remembered, Snapshot, Source};
 use crate::keys::{KeyError, KeyFolder, Signer, VaultKey};
 use crate::ledger::{
-    Anchors, Approval, Commit, Disk, LedgerError, LineNumbers, NewProject, Publication, RealDisk, SealedDisk, Store,
-    What, unsealed,
+    Anchors, Approval, Commit, Disk, LedgerError, LineNumbers, NewProject, People, Publication, RealDisk, SealedDisk,
+    Store, What, unsealed,
 };
-use crate::measure::{CountErrors, Loss, QueryError, Workload, count_errors, loss, query_error};
+use crate::measure::{CountErrors, Loss, QueryError, Workload, count_error_of_one, count_errors, loss, query_error};
 use crate::model::{
-    Change, Domain, Hierarchy, History, OTHER, PastView, Quasi, Release, Rng, Schema, Seed, Table, counted,
+    Change, Domain, Hierarchy, History, OTHER, PastView, Quasi, Release, Rng, RowRule, Schema, Seed, Table, counted,
 };
-use crate::promise::{Databases, NamedView, PolicyFile, Promised, Views};
+use crate::promise::{Databases, NamedView, PolicyFile, Promised, SeriesPromise, Views};
 use crate::publish::amend::{self, Amended};
 use crate::publish::backup::{back_up, file_by, rotate};
 use crate::publish::forecast::forecast;
+use crate::publish::on_disk::{self, Everyone, Making, NextPeople, OnDisk, PEOPLE_PER_FILE};
 use crate::publish::report::{page, series_report, software};
 use crate::publish::signed::{assert_rules, introduction, sign_staged};
 use crate::publish::staged::write_staged;
@@ -42,6 +43,10 @@ pub const POLICY_FILE: &str = "tacenda.toml";
 
 /// The measured peak memory of publishing per row, to refuse early if memory is short.
 const BYTES_PER_ROW: u64 = 300;
+
+/// The same if people are on disk, per row and besides. More than was ever measured (docs/scale.md).
+const BYTES_PER_ROW_ON_DISK: u64 = 80;
+const BYTES_ON_DISK: u64 = 128 << 20;
 
 /// What a project is opened for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -86,6 +91,8 @@ pub struct Project {
     policy_path: PathBuf,
     /// Where a backup is written before the next release is committed.
     backup: Option<PathBuf>,
+    /// If given, people are kept on disk even if memory would do, this many in a file.
+    people_per_file: Option<usize>,
 }
 
 /// What a release is made from.
@@ -103,12 +110,22 @@ pub struct Input {
     pub threads: usize,
 }
 
+/// An input that is open.
+struct Opened {
+    source: Source,
+    delta: bool,
+    memory: Option<u64>,
+    options: ReadOptions,
+}
+
 /// What a release is made from: the past, and a snapshot. Private.
 #[derive(Debug)]
 pub struct Ingredients {
     history: History,
     last: Option<Table>,
     snapshot: Snapshot,
+    /// The people, if they are on disk. Then the history has no records and the snapshot no rows.
+    on_disk: Option<OnDisk>,
 }
 
 impl Ingredients {
@@ -144,6 +161,7 @@ impl Ingredients {
                 digest: self.snapshot.digest.clone(),
                 rows: people as u64,
             },
+            on_disk: None,
         })
     }
 
@@ -183,6 +201,8 @@ pub struct Rehearsal {
     pub ledger_head: String,
     /// Who approved the plan that it is made from.
     pub approval: Option<Approval>,
+    /// Everyone after the release, if they are on disk.
+    next: NextPeople,
 }
 
 impl Rehearsal {
@@ -193,6 +213,12 @@ impl Rehearsal {
             let Prepared { release, schema, .. } = &self.prepared;
             self.count_errors = Some(count_errors(release, schema, material.table(), &mut Rng::from_number(1)));
         }
+    }
+
+    /// How far counts of one column are off, in the middle: the number of [`Rehearsal::measure_queries`], without the others.
+    pub fn count_error_of_one(&self, material: &Ingredients) -> f64 {
+        let Prepared { release, schema, .. } = &self.prepared;
+        count_error_of_one(release, schema, material.table(), &mut Rng::from_number(1))
     }
 
     /// How far a thousand random count queries are off.
@@ -314,9 +340,19 @@ impl Project {
             ignore_private(&*machine.disk, root)?;
         }
         let (throwaway, amended) = (Seed([0; 32]), Amended::default());
-        let root = root.to_path_buf();
-        let mut project =
-            Project { root, machine, loaded, store, amended, throwaway, closed, policy_path, backup: None };
+        let (root, people_per_file) = (root.to_path_buf(), None);
+        let mut project = Project {
+            root,
+            machine,
+            loaded,
+            store,
+            amended,
+            throwaway,
+            closed,
+            policy_path,
+            backup: None,
+            people_per_file,
+        };
         project.continue_policy()?;
         Ok(project)
     }
@@ -452,25 +488,118 @@ impl Project {
 
     /// Loads the past and reads a table. `step` is called with the name of each step.
     pub fn material(&self, input: Input, step: &dyn Fn(&str)) -> Result<Ingredients, ProjectError> {
-        let source = input.table.open()?.at_most(input.memory.map(|bytes| bytes / BYTES_PER_ROW));
+        let Input { table, delta, show_values, memory, threads } = input;
+        let input = Opened { source: table.open()?, delta, memory, options: ReadOptions { show_values, threads } };
+        let why =
+            "tacenda check and plan compare many releases, so they need it in memory; tacenda publish may do without";
+        let is_large = |allowed: &u64| ingest::row_count(&input.source).map(|rows| rows * BYTES_PER_ROW > *allowed);
+        if let Some(allowed) = memory
+            && is_large(&allowed)?
+            && self.why_in_memory(&input)?.is_none()
+        {
+            let needed = ingest::row_count(&input.source)? * BYTES_PER_ROW;
+            return Err(ProjectError::OnlyInMemory { needed, allowed, why });
+        }
+        self.read_into_memory(input, step)
+    }
+
+    /// The same, to publish it next. If the table needs more memory than is allowed, its people are kept on disk, where the
+    /// promise can be kept that way.
+    pub fn material_within(&self, input: Input, step: &dyn Fn(&str)) -> Result<Ingredients, ProjectError> {
+        let Input { table, delta, show_values, memory, threads } = input;
+        let input = Opened { source: table.open()?, delta, memory, options: ReadOptions { show_values, threads } };
+        let allowed = match (memory, self.people_per_file) {
+            (_, Some(_)) => u64::MAX,
+            (Some(allowed), None) => allowed,
+            (None, None) => return self.read_into_memory(input, step),
+        };
+        let rows = ingest::row_count(&input.source)?;
+        let needed = rows.saturating_mul(BYTES_PER_ROW);
+        if needed <= allowed && self.people_per_file.is_none() {
+            return self.read_into_memory(input, step);
+        }
+        if let Some(why) = self.why_in_memory(&input)? {
+            return Err(ProjectError::OnlyInMemory { needed, allowed, why });
+        }
+        let needed = rows.saturating_mul(BYTES_PER_ROW_ON_DISK) + BYTES_ON_DISK;
+        if needed > allowed {
+            return Err(ProjectError::Memory { needed, allowed });
+        }
+        self.read_onto_disk(&input, rows, step)
+    }
+
+    /// Why the people of an input must be in memory; `None` if they need not be.
+    fn why_in_memory(&self, input: &Opened) -> Result<Option<&'static str>, ProjectError> {
+        let PolicyFile { schema, promise, .. } = &self.loaded.policy;
+        let by_units = match promise {
+            Promised::Series(promise) => promise.inner().by_units(),
+            Promised::Views(_) => None,
+        };
+        if by_units.is_none() {
+            return Ok(Some("its promise forms groups of everyone at once"));
+        }
+        if input.delta {
+            return Ok(Some("a delta is applied in memory; give the whole table"));
+        }
+        if schema.person.rule != RowRule::One {
+            return Ok(Some("people with several rows are put together in memory"));
+        }
+        if self.amended.is_any() {
+            return Ok(Some("columns gained values since the first release, and the vault is recoded in memory"));
+        }
+        let erased = self.store.iter().flat_map(Store::events).any(|event| matches!(event.what, What::Erase(_)));
+        Ok(erased.then_some("people were erased from the series, and their groups are found in memory"))
+    }
+
+    /// Reads a table onto the disk.
+    fn read_onto_disk(&self, input: &Opened, rows: u64, step: &dyn Fn(&str)) -> Result<Ingredients, ProjectError> {
+        let store = self.store.as_ref().expect("a project opened for publishing has a store");
+        let schema = &self.loaded.policy.schema;
+        let key = self.seed().key("identifier");
+        let plan = on_disk::Plan {
+            store,
+            schema,
+            key,
+            options: input.options,
+            per_file: self.people_per_file.unwrap_or(PEOPLE_PER_FILE),
+        };
+        let (history, mut snapshot, on_disk) = OnDisk::read(&plan, &input.source, rows, step)?;
+        let others: Vec<(usize, u32)> =
+            schema.quasi.iter().enumerate().filter_map(|(at, quasi)| Some((at, quasi.other()?))).collect();
+        let rows = on_disk.rows_with(schema, &others)?;
+        let noted = others.iter().zip(rows).filter_map(|(&(at, _), rows)| as_other(&schema.quasi[at], rows));
+        snapshot.notes.extend(noted);
+        snapshot
+            .notes
+            .push("the people were kept on disk, because the table needs more memory than --memory allows".into());
+        Ok(Ingredients { history, last: None, snapshot, on_disk: Some(on_disk) })
+    }
+
+    /// Keeps people on disk from now on even if memory would do, this many in a file, and in the files of the vault. No
+    /// release depends on it.
+    pub fn keep_on_disk(&mut self, people_per_file: usize) {
+        self.people_per_file = Some(people_per_file.max(1));
+        self.store.iter_mut().for_each(|store| store.set_people_per_part(people_per_file));
+    }
+
+    fn read_into_memory(&self, input: Opened, step: &dyn Fn(&str)) -> Result<Ingredients, ProjectError> {
+        let Opened { source, delta, memory, options } = input;
+        let source = source.at_most(memory.map(most_rows));
         step("remembering");
         let (history, last) = self.past()?;
         step("reading");
-        let options = ReadOptions { show_values: input.show_values, threads: input.threads };
         let past = Before { history: &history, snapshot: last.as_ref() };
         let schema = &self.loaded.policy.schema;
-        let read = read(&source, input.delta, schema, self.seed(), past, &options);
-        let mut snapshot = read.map_err(|error| match (error, input.memory) {
-            (ProjectError::Ingest(IngestError::TooManyRows { rows, .. }), Some(allowed)) => {
-                ProjectError::Memory { needed: rows.saturating_mul(BYTES_PER_ROW), allowed }
-            }
+        let read = read(&source, delta, schema, self.seed(), past, &options);
+        let mut snapshot = read.map_err(|error| match (error, memory) {
+            (ProjectError::Ingest(IngestError::TooManyRows { rows, .. }), Some(allowed)) => memory_for(rows, allowed),
             (other, _) => other,
         })?;
         self.amended.stay(schema, &mut snapshot.table, last.as_ref(), &history);
         snapshot.notes.extend(self.amended.notes());
         snapshot.notes.extend(read_as_other(schema, &snapshot.table));
-        assert_fits(snapshot.table.len() as u64, input.memory)?;
-        Ok(Ingredients { history, last, snapshot })
+        assert_fits(snapshot.table.len() as u64, memory)?;
+        Ok(Ingredients { history, last, snapshot, on_disk: None })
     }
 
     /// The release with this label that was made from the table with the digest `input`. Then the plan was already
@@ -501,7 +630,7 @@ impl Project {
         let table = store.planned(kept)?;
         let rows = table.len() as u64;
         let snapshot = Snapshot { table, notes: Vec::new(), digest: digest.into(), rows };
-        Ok(Ingredients { history, last, snapshot })
+        Ok(Ingredients { history, last, snapshot, on_disk: None })
     }
 
     /// The release that was already made from this material under this label, or as the last one if no label is given.
@@ -513,7 +642,7 @@ impl Project {
         let Some(publication) = found else { return Ok(None) };
         let number = publication.number;
         let is_same = match &publication.input {
-            Some(_) => self.was_made_from(publication, material.table()),
+            Some(input) => *input == self.input_of_material(number, material)?,
             // Ledger lines of earlier versions have no digest, but the vault has the last table.
             None => number == material.history.releases && material.last.as_ref() == Some(material.table()),
         };
@@ -528,6 +657,19 @@ impl Project {
     /// The keyed digest of a release's table in the ledger.
     pub fn input_of(&self, release: u32, table: &Table) -> String {
         input_digest(self.seed(), release, &self.loaded.policy.schema, table)
+    }
+
+    /// The same for people in memory or on disk.
+    fn input_of_material(&self, release: u32, material: &Ingredients) -> Result<String, ProjectError> {
+        let Some(on_disk) = &material.on_disk else { return Ok(self.input_of(release, material.table())) };
+        let schema = &self.loaded.policy.schema;
+        let naming = Naming::new(self.seed(), release, schema);
+        let mut hasher = naming.hasher();
+        let name = |attribute: usize, code: u32| naming.name(attribute, code);
+        on_disk.feed(schema.quasi.len(), name, &mut |bytes| {
+            hasher.update(bytes);
+        })?;
+        Ok(hasher.finalize().to_hex().to_string())
     }
 
     /// The keyed digest of an input's bytes in the ledger. `digest` is their SHA-256.
@@ -563,7 +705,13 @@ impl Project {
         let file = wanted.policy.unwrap_or(&self.loaded.policy);
         let before = Before { history: &material.history, snapshot: material.last.as_ref() };
         let label = || self.unused_label(wanted.label, material.history.releases + 1);
+        let mut next = NextPeople::default();
         let (prepared, warnings) = match (&file.promise, wanted.view) {
+            (Promised::Series(promise), None) if material.on_disk.is_some() => {
+                let (prepared, people) = self.prepare_on_disk(file, promise, material, &label()?, step)?;
+                next = people;
+                (prepared, Vec::new())
+            }
             (Promised::Series(promise), None) => {
                 let label = label()?;
                 step("grouping and judging");
@@ -597,7 +745,29 @@ impl Project {
             data_digest: material.snapshot.digest.clone(),
             ledger_head: self.store.as_ref().map_or("", Store::head).to_string(),
             approval: None,
+            next,
         })
+    }
+
+    fn prepare_on_disk(
+        &self,
+        file: &PolicyFile,
+        promise: &SeriesPromise,
+        material: &Ingredients,
+        label: &str,
+        step: &dyn Fn(&str),
+    ) -> Result<(Prepared, NextPeople), ProjectError> {
+        let making = Making {
+            file,
+            promise,
+            by_units: promise.inner().by_units().expect("other promises are refused before reading"),
+            store: self.store.as_ref().expect("a project opened for publishing has a store"),
+            seed: self.seed(),
+            history: &material.history,
+            on_disk: material.on_disk.as_ref().expect("the people are on disk"),
+            label,
+        };
+        on_disk::prepare(&making, step)
     }
 
     /// What a steward should know about a view before it is made: its requirements, and whether they are meaningful,
@@ -644,7 +814,7 @@ impl Project {
         facts.more_files.push((REPORT.into(), page));
         facts.more_files.extend(self.signer().map(|signer| introduction(signer)));
         let canonical = self.remembered().write();
-        let input = self.input_of(release.number, material.table());
+        let input = self.input_of_material(release.number, material)?;
         let source = self.source_of(release.number, &material.snapshot.digest);
         let store = self.store.as_mut().expect("a project opened for publishing has a store");
         step("writing");
@@ -657,6 +827,10 @@ impl Project {
         }
         let backup = self.back_up()?;
         step("committing");
+        let schema = &self.loaded.policy.schema;
+        let on_disk = material.on_disk.as_ref();
+        let everyone = on_disk.map(|on_disk| Everyone { on_disk, next: &rehearsal.next, schema });
+        let amended = self.amended.lines();
         let commit = Commit {
             label: &release.label,
             promise: StatedPromise::of(&self.loaded.policy.first_promise()).to_json(),
@@ -667,8 +841,9 @@ impl Project {
             source: Some(source),
             history: &prepared.history,
             snapshot: material.table(),
+            people: everyone.as_ref().map(|everyone| everyone as &dyn People),
             adopted: false,
-            amended: self.amended.lines(),
+            amended,
             approved: rehearsal.approval.clone(),
             at: &(self.machine.clock)(),
         };
@@ -798,40 +973,65 @@ impl Project {
 
 /// The digest of a table in the ledger. It is keyed and different for every release, so it reveals nothing.
 fn input_digest(seed: &Seed, release: u32, schema: &Schema, table: &Table) -> String {
-    let key = seed.key("input");
-    let mut hasher = blake3::Hasher::new_keyed(&key);
-    hasher.update(&release.to_le_bytes());
-    // Codes shift when columns gain values. So a number is hashed by its value, a category by its label.
-    let of_text = |text: &str| {
-        let hash = blake3::keyed_hash(&key, text.as_bytes());
-        u64::from_le_bytes(*hash.as_bytes().first_chunk().expect("it has 32 bytes"))
-    };
-    let labels = |quasi: &Quasi| -> Vec<u64> {
-        let leaves = |tree: &Hierarchy| (0..tree.leaf_count()).map(|leaf| of_text(tree.leaf_label(leaf))).collect();
-        quasi.hierarchy().map_or_else(Vec::new, leaves)
-    };
-    let labels: Vec<Vec<u64>> = schema.quasi.iter().map(labels).collect();
-    let name = |attribute: usize, code: u32| match &schema.quasi[attribute].domain {
-        Domain::Category(_) => labels[attribute][code as usize],
-        Domain::Integer { lo, .. } | Domain::Real { lo, .. } | Domain::Date { lo, .. } => {
-            let is_missing = schema.quasi[attribute].null() == Some(code);
-            if is_missing { u64::MAX } else { (lo + i64::from(code)) as u64 }
-        }
-    };
-    table.feed(name, &mut |bytes| {
+    let naming = Naming::new(seed, release, schema);
+    let mut hasher = naming.hasher();
+    table.feed(|attribute, code| naming.name(attribute, code), &mut |bytes| {
         hasher.update(bytes);
     });
     hasher.finalize().to_hex().to_string()
+}
+
+/// What codes are called in the digest of a table. They shift when columns gain values, so a number is hashed by its
+/// value, a category by its label.
+struct Naming<'a> {
+    key: [u8; 32],
+    release: u32,
+    schema: &'a Schema,
+    labels: Vec<Vec<u64>>,
+}
+
+impl<'a> Naming<'a> {
+    fn new(seed: &Seed, release: u32, schema: &'a Schema) -> Naming<'a> {
+        let key = seed.key("input");
+        let of_text = |text: &str| {
+            let hash = blake3::keyed_hash(&key, text.as_bytes());
+            u64::from_le_bytes(*hash.as_bytes().first_chunk().expect("it has 32 bytes"))
+        };
+        let labels = |quasi: &Quasi| -> Vec<u64> {
+            let leaves = |tree: &Hierarchy| (0..tree.leaf_count()).map(|leaf| of_text(tree.leaf_label(leaf))).collect();
+            quasi.hierarchy().map_or_else(Vec::new, leaves)
+        };
+        Naming { key, release, schema, labels: schema.quasi.iter().map(labels).collect() }
+    }
+
+    fn hasher(&self) -> blake3::Hasher {
+        let mut hasher = blake3::Hasher::new_keyed(&self.key);
+        hasher.update(&self.release.to_le_bytes());
+        hasher
+    }
+
+    fn name(&self, attribute: usize, code: u32) -> u64 {
+        match &self.schema.quasi[attribute].domain {
+            Domain::Category(_) => self.labels[attribute][code as usize],
+            Domain::Integer { lo, .. } | Domain::Real { lo, .. } | Domain::Date { lo, .. } => {
+                let is_missing = self.schema.quasi[attribute].null() == Some(code);
+                if is_missing { u64::MAX } else { (lo + i64::from(code)) as u64 }
+            }
+        }
+    }
 }
 
 /// Notes how many rows have a value that is not listed, or `other` itself.
 fn read_as_other(schema: &Schema, table: &Table) -> Vec<String> {
     let note = |(attribute, quasi): (usize, &Quasi)| {
         let other = quasi.other()?;
-        let rows = table.quasi(attribute).iter().filter(|&&code| code == other).count() as u64;
-        (rows > 0).then(|| format!("column {}: {} read as {OTHER}", quasi.name, counted(rows, "row is", "rows are")))
+        as_other(quasi, table.quasi(attribute).iter().filter(|&&code| code == other).count() as u64)
     };
     schema.quasi.iter().enumerate().filter_map(note).collect()
+}
+
+fn as_other(quasi: &Quasi, rows: u64) -> Option<String> {
+    (rows > 0).then(|| format!("column {}: {} read as {OTHER}", quasi.name, counted(rows, "row is", "rows are")))
 }
 
 /// The view of that name, if it can be published now.
@@ -967,11 +1167,20 @@ pub(super) fn assert_reason(file: &PolicyFile, prepared: &Prepared) -> Result<()
 }
 
 fn assert_fits(rows: u64, memory: Option<u64>) -> Result<(), ProjectError> {
-    let needed = rows * BYTES_PER_ROW;
     match memory {
-        Some(allowed) if needed > allowed => Err(ProjectError::Memory { needed, allowed }),
+        Some(allowed) if rows > most_rows(allowed) => Err(memory_for(rows, allowed)),
         _ => Ok(()),
     }
+}
+
+/// How many rows a table may have, if this much memory may be used.
+pub(crate) fn most_rows(memory: u64) -> u64 {
+    memory / BYTES_PER_ROW
+}
+
+/// The error for a table with too many rows.
+pub(crate) fn memory_for(rows: u64, allowed: u64) -> ProjectError {
+    ProjectError::Memory { needed: rows.saturating_mul(BYTES_PER_ROW), allowed }
 }
 
 /// A random seed.

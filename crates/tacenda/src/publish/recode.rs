@@ -4,7 +4,7 @@
 //! by sensitive value. Public cells are dealt out in a separate random order, so that no row links a public cell to a
 //! sensitive value or distinguishes a counterfeit from a person.
 
-use crate::model::{Grouping, Membership, RecordKey, Regions, Release, Schema, Seed, Span, Table, Value};
+use crate::model::{Grouping, Lots, Membership, RecordKey, Regions, Release, Schema, Seed, Span, Table, Value};
 use rayon::prelude::*;
 
 /// Groups per task: large enough that a task is worth its cost.
@@ -27,7 +27,7 @@ pub struct Stamp<'a> {
 /// row.
 pub fn recode(schema: &Schema, grouping: &Grouping, table: &Table, stamp: Stamp<'_>) -> (Release, Membership) {
     let Stamp { seed, number, label, linked_ids } = stamp;
-    let order = seed.lots("group numbers", number).permutation(grouping.len());
+    let order = numbers(seed, number, grouping.len());
     let parts: Vec<Part> = order.par_chunks(CHUNK).map(|groups| Part::new(schema, grouping, table, groups)).collect();
     let rows = grouping.row_count() + grouping.counterfeit_count();
     let mut release = Release {
@@ -61,16 +61,16 @@ pub fn recode(schema: &Schema, grouping: &Grouping, table: &Table, stamp: Stamp<
 }
 
 /// Some groups of a release, made by one task.
-struct Part {
-    ends: Vec<u32>,
+pub(super) struct Part {
+    pub ends: Vec<u32>,
     counterfeits: Vec<u32>,
-    regions: Vec<Span>,
+    pub regions: Vec<Span>,
     /// Per row its value, and the table's row or [`Membership::COUNTERFEIT`].
-    rows: Vec<(Value, u32)>,
+    pub rows: Vec<(Value, u32)>,
 }
 
 impl Part {
-    fn new(schema: &Schema, grouping: &Grouping, table: &Table, groups: &[u32]) -> Part {
+    pub fn new(schema: &Schema, grouping: &Grouping, table: &Table, groups: &[u32]) -> Part {
         let mut part = Part {
             ends: Vec::with_capacity(groups.len()),
             counterfeits: Vec::with_capacity(groups.len()),
@@ -103,27 +103,42 @@ impl Part {
 /// Deals the public cells of each group's people out to its rows in a random order; a counterfeit
 /// gets a copy of somebody's.
 fn deal_public(table: &Table, seed: &Seed, release: &mut Release, membership: &Membership) {
-    let lots = seed.lots("public cells", release.number);
+    let lots = public_lots(seed, release.number);
     release.public_texts = table.public_texts.clone();
     release.public = Vec::with_capacity(release.sensitive.len());
     for group in 0..release.group_count() {
-        let mut rng = lots.stream(&[group as u32]);
         let rows = release.group_rows(group);
         let size = rows.len();
-        let mut cells: Vec<u32> =
+        let cells =
             rows.filter_map(|row| membership.person(row)).map(|person| table.public()[person.index()]).collect();
-        let people = cells.len() as u64;
-        for _ in cells.len()..size {
-            let copy = cells[rng.below(people) as usize];
-            cells.push(copy);
-        }
-        rng.shuffle(&mut cells);
-        release.public.append(&mut cells);
+        release.public.append(&mut dealt(&lots, group, size, cells));
     }
 }
 
+/// The lots of the public cells of a release.
+pub(super) fn public_lots(seed: &Seed, number: u32) -> Lots {
+    seed.lots("public cells", number)
+}
+
+/// The public cells of a group's people, in the order in which its `size` rows get them.
+pub(super) fn dealt(lots: &Lots, group: usize, size: usize, mut cells: Vec<u32>) -> Vec<u32> {
+    let mut rng = lots.stream(&[group as u32]);
+    let people = cells.len() as u64;
+    for _ in cells.len()..size {
+        let copy = cells[rng.below(people) as usize];
+        cells.push(copy);
+    }
+    rng.shuffle(&mut cells);
+    cells
+}
+
+/// The order of the groups in a release: the group of the policy's order that stands at each place.
+pub(super) fn numbers(seed: &Seed, number: u32, groups: usize) -> Vec<u32> {
+    seed.lots("group numbers", number).permutation(groups)
+}
+
 /// The id that ties a person's rows together over the series, where the promise allows it.
-fn linked_id(key: &[u8; 32], table: &Table, row: u32) -> u64 {
+pub(super) fn linked_id(key: &[u8; 32], table: &Table, row: u32) -> u64 {
     assert!(row != Membership::COUNTERFEIT, "promises with linked ids have no counterfeits");
     RecordKey::of(key, &table.keys()[row as usize].to_bytes()).hi
 }

@@ -84,21 +84,15 @@ pub(crate) fn check_signed(place: &Path, trust: &mut Trust) -> Result<String, Ke
     let manifest = read(folder::MANIFEST).map_err(|error| unsigned(error, folder::MANIFEST))?;
     let digest = hex(&Sha256::digest(&manifest));
     ReleaseStatement::open(&statement.map_err(|_| bad(STATEMENT))?, &digest, trust)?;
-    refuse_uncovered(place, &String::from_utf8_lossy(&sums))?;
-    Ok(key)
+    match uncovered(place).map_err(|source| KeyError::Disk { action: "read", path: place.into(), source })? {
+        Some(name) => Err(KeyError::NotCovered { what: shown(&name) }),
+        None => Ok(key),
+    }
 }
 
-/// Refuses a file that the signed list does not name.
-fn refuse_uncovered(place: &Path, sums: &str) -> Result<(), KeyError> {
-    let listed: Vec<&str> = sums.lines().filter_map(|line| line.split_once("  ")).map(|(_, name)| name).collect();
-    let failed = |source| KeyError::Disk { action: "read", path: place.into(), source };
-    for entry in fs::read_dir(place).map_err(failed)? {
-        let name = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
-        if !listed.contains(&name.as_str()) && ![folder::SUMS, SIGNATURE, STATEMENT].contains(&name.as_str()) {
-            return Err(KeyError::NotCovered { what: format!("{}/{name}", place.display()) });
-        }
-    }
-    Ok(())
+/// A file of a release folder that neither its list of checksums names nor a signature covers.
+pub(crate) fn uncovered(place: &Path) -> io::Result<Option<String>> {
+    folder::unlisted(place, &[SIGNATURE, STATEMENT])
 }
 
 /// Whether the policy's rules on signatures are met.

@@ -13,7 +13,7 @@ use crate::model::{
     Schema, Seed, Table, View, ViewRows, asked,
 };
 use crate::promise::{NamedView, Views};
-use crate::publish::{Before, Prepared, Prepares, PublishError, Stamp, recode};
+use crate::publish::{Before, PeopleFacts, Prepared, Prepares, PublishError, Stamp, recode};
 
 /// How many steps the auditor may take to count one join.
 const LIMIT: u64 = 1 << 30;
@@ -296,6 +296,7 @@ pub(super) fn prepare_setting(
     Ok(Prepared {
         history: before.history.after_view(table, stamp.number, past),
         change: Change::between(before.history, before.snapshot, table),
+        facts: PeopleFacts::of(before.history, table, &membership),
         release,
         schema: made.schema,
         membership,

@@ -2,9 +2,9 @@
 
 use crate::grouping::buckets::Bucket;
 use crate::grouping::buckets::deal::stand_ins;
-use crate::grouping::buckets::exchange::exchange;
-use crate::grouping::buckets::split::{Costs, Groups, Lists, NOBODY, split};
-use crate::model::{Grouping, Lots, Row, Schema, Table, Value};
+use crate::grouping::buckets::exchange::{CutBucket, exchange};
+use crate::grouping::buckets::split::{Costs, Lists, NOBODY, split};
+use crate::model::{Grouping, Lots, Row, Schema, Table};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -19,30 +19,40 @@ pub enum CutEffort {
     Fine,
 }
 
-/// Cuts every bucket into groups with at least `people` people. Each bucket must hold at least that many.
+/// How buckets are cut.
+pub struct Cutting<'a> {
+    /// The least number of people of a group.
+    pub people: usize,
+    /// How much work is spent.
+    pub effort: CutEffort,
+    /// Who may still enter another bucket for their value, if anybody may.
+    pub is_newcomer: Option<&'a [bool]>,
+}
+
+/// Cuts every bucket into groups. Each bucket must hold enough people for one.
 pub fn cut(
     schema: &Schema,
     table: &Table,
     buckets: Vec<Bucket>,
     lots: &Lots,
-    people: usize,
-    effort: CutEffort,
+    cutting: &Cutting<'_>,
     grouping: &mut Grouping,
 ) {
     let costs = Costs::new(schema);
-    let cuts: Vec<(Vec<Value>, Groups)> = buckets
+    let mut cuts: Vec<CutBucket> = buckets
         .into_par_iter()
         .with_max_len(1)
         .map(|mut bucket| {
             bucket.lists.iter_mut().for_each(|list| list.sort_unstable());
             let stand_ins = stand_ins(&bucket, lots);
-            let mut groups = split(table, &costs, Lists { people: &bucket.lists, stand_ins: &stand_ins }, people);
-            if effort == CutEffort::Fine {
-                exchange(table, &costs, bucket.set.len(), &mut groups);
-            }
+            let lists = Lists { people: &bucket.lists, stand_ins: &stand_ins };
+            let groups = split(table, &costs, lists, cutting.people);
             (bucket.set, groups)
         })
         .collect();
+    if cutting.effort == CutEffort::Fine {
+        exchange(table, &costs, &mut cuts, cutting.is_newcomer);
+    }
     let (mut rows, mut counterfeits) = (Vec::new(), Vec::new());
     for (set, groups) in cuts {
         let mut at = 0;

@@ -1,26 +1,34 @@
-//! Exchanges people of one value between neighbouring groups of a bucket, after it was cut.
+//! Exchanges people of one value between neighbouring groups, after the buckets were cut.
 //!
 //! A cut sends the same number of people of every value to each side, so somebody often lands on the side that is farther
 //! away. Two groups of one bucket may exchange two people of the same value, or a person and a counterfeit of it: both keep
 //! their values. That is done where the boxes together get smaller, each counted once for every person in it.
+//!
+//! Groups of different buckets may exchange two newcomers of the same value, where the caller allows it: nobody has published
+//! a value set of theirs yet.
 //!
 //! Neighbours are found by sweeps. Each orders the groups along another slanted line, and compares every group with the next
 //! few. A counterfeit moves only to the group with more people: the fewest people of a group never get fewer. But another
 //! person than before may stand alone with counterfeits.
 //!
 //! # Promise
-//! All lists are treated alike, and ties go by row: exchanging the values of a bucket changes no group (science A3.5-1). The
-//! result does not depend on the number of threads.
+//! Inside a bucket all lists are treated alike, and ties go by row: exchanging the values of a bucket changes no group
+//! (science A3.5-1). Between buckets that does not hold, because a newcomer's value decides whose place they may take. So only
+//! releases that promise nothing against a reader who knows this program may do that. The result does not depend on the
+//! number of threads.
 
 use crate::grouping::buckets::split::{Costs, Groups, Lane, MOST_LANES, NOBODY};
-use crate::model::Table;
+use crate::model::{Table, Value};
 use rayon::prelude::*;
 
 /// How often all groups are compared with their neighbours.
-const SWEEPS: usize = 10;
+const SWEEPS: usize = 20;
 
-/// With how many groups each is compared in a sweep.
+/// With how many groups of its bucket each is compared in a sweep.
 const NEAR: usize = 8;
+
+/// With how many newcomers of the same value each is compared in a sweep.
+const NEAR_NEWCOMERS: usize = 16;
 
 /// Groups that are next to each other in a sweep are worked on together, so many at a time.
 const TILE: usize = 1024;
@@ -28,41 +36,43 @@ const TILE: usize = 1024;
 /// A slanted line leans towards the other attributes by at most this, in 1024ths.
 const LEAN: i64 = 358;
 
-/// Exchanges people between the groups of one bucket with so many `lists`.
-pub fn exchange(table: &Table, costs: &Costs, lists: usize, groups: &mut Groups) {
-    if groups.copies.len() < 2 {
-        return;
-    }
+/// A bucket that was cut: its value set and its groups.
+pub type CutBucket = (Vec<Value>, Groups);
+
+/// Exchanges people between groups of one bucket. Where `is_newcomer` is given, newcomers may also enter other buckets.
+pub fn exchange(table: &Table, costs: &Costs, cuts: &mut [CutBucket], is_newcomer: Option<&[bool]>) {
     match table.quasi_count().div_ceil(4) {
         0 => {}
-        1 => exchange_lanes::<1>(table, costs, lists, groups),
-        2 => exchange_lanes::<2>(table, costs, lists, groups),
-        3 | 4 => exchange_lanes::<4>(table, costs, lists, groups),
-        5..=16 => exchange_lanes::<16>(table, costs, lists, groups),
-        _ => exchange_lanes::<MOST_LANES>(table, costs, lists, groups),
+        1 => exchange_lanes::<1>(table, costs, cuts, is_newcomer),
+        2 => exchange_lanes::<2>(table, costs, cuts, is_newcomer),
+        3 | 4 => exchange_lanes::<4>(table, costs, cuts, is_newcomer),
+        5..=16 => exchange_lanes::<16>(table, costs, cuts, is_newcomer),
+        _ => exchange_lanes::<MOST_LANES>(table, costs, cuts, is_newcomer),
     }
 }
 
-fn exchange_lanes<const L: usize>(table: &Table, costs: &Costs, lists: usize, groups: &mut Groups) {
-    let mut board: Board<'_, L> = Board::new(table, costs, lists, groups);
+fn exchange_lanes<const L: usize>(table: &Table, costs: &Costs, cuts: &mut [CutBucket], is_newcomer: Option<&[bool]>) {
+    let mut board: Board<'_, L> = Board::new(table, costs, cuts);
     let lines = table.quasi_count() + 2;
     let mut idle = 0;
     for sweep in 0..SWEEPS.max(lines) {
-        let order = board.order(sweep, lines);
-        let tiles: Vec<(Tile<'_, L>, bool)> = order.par_chunks(TILE).map(|tile| board.tile(tile).improved()).collect();
-        let mut is_idle = true;
-        for (tile, numbers) in tiles.into_iter().zip(order.chunks(TILE)) {
-            if tile.1 {
-                board.put_back(tile.0, numbers);
-                is_idle = false;
-            }
+        let mut any = false;
+        if let Some(is_newcomer) = is_newcomer {
+            // The sweep before may have moved them.
+            let newcomers = board.newcomers(cuts, is_newcomer);
+            any |= board.across(&newcomers, &board.along(sweep, lines));
         }
-        idle = if is_idle { idle + 1 } else { 0 };
+        any |= board.within(&board.along(sweep, lines));
+        idle = if any { 0 } else { idle + 1 };
         if idle > lines {
             break;
         }
     }
-    groups.places = board.items.into_iter().map(|item| item.row).collect();
+    let mut rows = board.items.into_iter().map(|item| item.row);
+    for (_, groups) in cuts {
+        let len = groups.places.len();
+        groups.places = rows.by_ref().take(len).collect();
+    }
 }
 
 /// A place of a group: a person, or a counterfeit.
@@ -167,10 +177,12 @@ impl<const L: usize> Edges<L> {
     }
 }
 
-/// All groups of a bucket.
+/// A place of a newcomer: group, and place among all places.
+type NewcomerPlace = (u32, u32);
+
+/// All groups of all buckets.
 struct Board<'a, const L: usize> {
     costs: &'a Costs,
-    lists: usize,
     /// Per attribute, what one code counts along a line.
     steps: Vec<i64>,
     /// Group by group, within a group value by value.
@@ -178,10 +190,14 @@ struct Board<'a, const L: usize> {
     edges: Vec<Edges<L>>,
     /// Where each group begins, and where the last ends.
     starts: Vec<usize>,
+    /// The bucket of each group.
+    buckets: Vec<u32>,
+    /// Per bucket, how many values it has.
+    lists: Vec<usize>,
 }
 
 impl<'a, const L: usize> Board<'a, L> {
-    fn new(table: &Table, costs: &'a Costs, lists: usize, groups: &Groups) -> Board<'a, L> {
+    fn new(table: &Table, costs: &'a Costs, cuts: &[CutBucket]) -> Board<'a, L> {
         let item = |&row: &u32| {
             let mut codes = [[0; 4]; L];
             if row != NOBODY {
@@ -191,22 +207,43 @@ impl<'a, const L: usize> Board<'a, L> {
             }
             Item { row, codes, saves: 0 }
         };
-        let mut items: Vec<Item<L>> = groups.places.iter().map(item).collect();
+        let mut items: Vec<Item<L>> = cuts.iter().flat_map(|(_, groups)| &groups.places).map(item).collect();
         let mut starts = vec![0];
         let mut rest = &mut items[..];
-        let mut edges = Vec::with_capacity(groups.copies.len());
-        for &copies in &groups.copies {
-            let (group, later) = rest.split_at_mut(copies as usize * lists);
-            starts.push(starts[starts.len() - 1] + group.len());
-            edges.push(Edges::new(costs, group));
-            rest = later;
+        let (mut edges, mut buckets) = (Vec::new(), Vec::new());
+        for ((set, groups), bucket) in cuts.iter().zip(0..) {
+            for &copies in &groups.copies {
+                let (group, later) = rest.split_at_mut(copies as usize * set.len());
+                starts.push(starts[starts.len() - 1] + group.len());
+                edges.push(Edges::new(costs, group));
+                buckets.push(bucket);
+                rest = later;
+            }
         }
         let steps = costs.sizes().map(|size| (1 << 20) / i64::from(size.max(2) - 1)).collect();
-        Board { costs, lists, steps, items, edges, starts }
+        Board { costs, steps, items, edges, starts, buckets, lists: cuts.iter().map(|(set, _)| set.len()).collect() }
     }
 
-    /// The numbers of all groups, ordered along the line of a sweep.
-    fn order(&self, sweep: usize, lines: usize) -> Vec<u32> {
+    /// The places of all newcomers, value by value.
+    fn newcomers(&self, cuts: &[CutBucket], is_newcomer: &[bool]) -> Vec<Vec<NewcomerPlace>> {
+        let values = cuts.iter().flat_map(|(set, _)| set.last()).map(|value| value.index() + 1).max().unwrap_or(0);
+        let mut newcomers = vec![Vec::new(); values];
+        for (group, &bucket) in self.buckets.iter().enumerate() {
+            let set = &cuts[bucket as usize].0;
+            let places = self.starts[group]..self.starts[group + 1];
+            let copies = places.len() / set.len();
+            for (at, place) in places.enumerate() {
+                let item = &self.items[place];
+                if item.is_real() && is_newcomer[item.row as usize] {
+                    newcomers[set[at / copies].index()].push((group as u32, place as u32));
+                }
+            }
+        }
+        newcomers
+    }
+
+    /// Where each group is along the line of a sweep.
+    fn along(&self, sweep: usize, lines: usize) -> Vec<i64> {
         let main = sweep % lines;
         let weights: Vec<i64> = (0..self.steps.len())
             .map(|attribute| {
@@ -223,15 +260,68 @@ impl<'a, const L: usize> Board<'a, L> {
             let ends = edges.least[0].iter().flatten().zip(edges.most[0].iter().flatten());
             weights.iter().zip(ends).map(|(weight, (&lo, &hi))| weight * (i64::from(lo) + i64::from(hi))).sum()
         };
-        let mut keyed: Vec<(i64, u32)> = self.edges.iter().map(along).zip(0..).collect();
-        keyed.par_sort_unstable();
-        keyed.into_iter().map(|(_, number)| number).collect()
+        self.edges.par_iter().map(along).collect()
     }
 
-    /// Some groups, copied out.
+    /// Exchanges within buckets, between groups that are near along a line. Says whether there were any.
+    fn within(&mut self, along: &[i64]) -> bool {
+        let mut order: Vec<u32> = (0..along.len() as u32).collect();
+        order.par_sort_unstable_by_key(|&group| (self.buckets[group as usize], along[group as usize], group));
+        let runs = order.chunk_by(|&one, &other| self.buckets[one as usize] == self.buckets[other as usize]);
+        let parts: Vec<&[u32]> = runs.flat_map(|run| run.chunks(TILE)).collect();
+        let tiles: Vec<(Tile<'_, L>, bool)> = parts.par_iter().map(|part| self.tile(part).improved()).collect();
+        let mut any = false;
+        for (tile, part) in tiles.into_iter().zip(parts) {
+            if tile.1 {
+                self.put_back(tile.0, part);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Exchanges newcomers of one value whose groups are near along a line. Says whether there were any.
+    fn across(&mut self, newcomers: &[Vec<NewcomerPlace>], along: &[i64]) -> bool {
+        let mut any = false;
+        let sorted = |places: &Vec<NewcomerPlace>| {
+            let mut places = places.clone();
+            places.sort_unstable_by_key(|&(group, place)| (along[group as usize], place));
+            places
+        };
+        for places in newcomers.par_iter().map(sorted).collect::<Vec<_>>() {
+            for (index, &one) in places.iter().enumerate() {
+                for &other in places[index + 1..].iter().take(NEAR_NEWCOMERS) {
+                    any |= self.swap_if_smaller(one, other);
+                }
+            }
+        }
+        any
+    }
+
+    /// Exchanges two people if that makes the boxes of their groups smaller.
+    fn swap_if_smaller(&mut self, (one, first): NewcomerPlace, (other, second): NewcomerPlace) -> bool {
+        let (x, y) = (&self.items[first as usize], &self.items[second as usize]);
+        let (a, b) = (&self.edges[one as usize], &self.edges[other as usize]);
+        if one == other || x.saves == 0 && y.saves == 0 {
+            return false;
+        }
+        let before = a.people * a.cost + b.people * b.cost;
+        let after = a.people * a.instead(self.costs, x, y) + b.people * b.instead(self.costs, y, x);
+        if after >= before {
+            return false;
+        }
+        self.items.swap(first as usize, second as usize);
+        for group in [one as usize, other as usize] {
+            let items = &mut self.items[self.starts[group]..self.starts[group + 1]];
+            self.edges[group] = Edges::new(self.costs, items);
+        }
+        true
+    }
+
+    /// Some groups of one bucket, copied out.
     fn tile(&self, numbers: &[u32]) -> Tile<'a, L> {
-        let mut tile =
-            Tile { costs: self.costs, lists: self.lists, items: Vec::new(), edges: Vec::new(), starts: vec![0] };
+        let lists = self.lists[self.buckets[numbers[0] as usize] as usize];
+        let mut tile = Tile { costs: self.costs, lists, items: Vec::new(), edges: Vec::new(), starts: vec![0] };
         for &number in numbers {
             let number = number as usize;
             tile.items.extend_from_slice(&self.items[self.starts[number]..self.starts[number + 1]]);
@@ -351,6 +441,7 @@ mod tests {
     use crate::grouping::buckets::split::{Lists, split};
     use crate::grouping::evolve::{SnapshotRow, schema_with_tree, table, values};
     use crate::model::{Rng, Schema};
+    use std::slice;
 
     /// A bucket of people at random places: so many lists and copies, a few of them counterfeits.
     struct Made {
@@ -378,10 +469,17 @@ mod tests {
         Made { schema: schema_with_tree(&[20, 5]), table, lists, stand_ins }
     }
 
+    /// The bucket, cut into groups with at least so many people.
+    fn cut(made: &Made, least: usize) -> CutBucket {
+        let lists = Lists { people: &made.lists, stand_ins: &made.stand_ins };
+        let set = (0..made.lists.len() as u32).map(Value).collect();
+        (set, split(&made.table, &Costs::new(&made.schema), lists, least))
+    }
+
     /// All boxes, each as often as it has people; and the fewest people of a group.
-    fn cost(made: &Made, groups: &Groups) -> (u64, u64) {
+    fn cost(made: &Made, cuts: &[CutBucket]) -> (u64, u64) {
         let costs = Costs::new(&made.schema);
-        let board: Board<'_, 1> = Board::new(&made.table, &costs, made.lists.len(), groups);
+        let board: Board<'_, 1> = Board::new(&made.table, &costs, cuts);
         let total = board.edges.iter().map(|edges| edges.cost * edges.people).sum();
         (total, board.edges.iter().map(|edges| edges.people).min().unwrap())
     }
@@ -390,12 +488,10 @@ mod tests {
     fn boxes_get_smaller_and_groups_have_no_fewer_people() {
         for (number, least) in [(1, 1), (2, 1), (3, 3), (4, 5)] {
             let made = made(number, 4, 300);
-            let costs = Costs::new(&made.schema);
-            let lists = Lists { people: &made.lists, stand_ins: &made.stand_ins };
-            let mut groups = split(&made.table, &costs, lists, least);
-            let before = cost(&made, &groups);
-            exchange(&made.table, &costs, made.lists.len(), &mut groups);
-            let after = cost(&made, &groups);
+            let mut cuts = [cut(&made, least)];
+            let before = cost(&made, &cuts);
+            exchange(&made.table, &Costs::new(&made.schema), &mut cuts, None);
+            let after = cost(&made, &cuts);
             assert!(after.0 * 10 < before.0 * 9, "{before:?} {after:?}");
             assert!(after.1 >= before.1 && after.1 >= least as u64, "{before:?} {after:?}");
         }
@@ -406,17 +502,15 @@ mod tests {
     fn lists_in_another_order_give_the_same_groups() {
         for number in 0..20 {
             let mut made = made(number, 3, 60);
-            let costs = Costs::new(&made.schema);
             let people = |made: &Made| -> Vec<Vec<u32>> {
-                let lists = Lists { people: &made.lists, stand_ins: &made.stand_ins };
-                let mut groups = split(&made.table, &costs, lists, 1);
-                exchange(&made.table, &costs, made.lists.len(), &mut groups);
+                let mut cut = cut(made, 1);
+                exchange(&made.table, &Costs::new(&made.schema), slice::from_mut(&mut cut), None);
                 let group = |group: &[u32]| {
                     let mut group = group.to_vec();
                     group.sort_unstable();
                     group
                 };
-                let mut found: Vec<Vec<u32>> = groups.places.chunks(3).map(group).collect();
+                let mut found: Vec<Vec<u32>> = cut.1.places.chunks(3).map(group).collect();
                 found.sort();
                 found
             };
@@ -425,5 +519,46 @@ mod tests {
             made.stand_ins.rotate_left(1);
             assert_eq!(first, people(&made), "{number}");
         }
+    }
+
+    /// Two buckets over the same places. Newcomers change buckets, everyone else stays in theirs, and each bucket keeps as
+    /// many people of each value.
+    #[test]
+    fn only_newcomers_change_their_bucket() {
+        let made = made(7, 4, 200);
+        let costs = Costs::new(&made.schema);
+        // The first half of every list is one bucket, the second half another with one value in common less.
+        let half = |from: usize, values: &[u32]| -> CutBucket {
+            let people: Vec<Vec<u32>> =
+                values.iter().map(|&value| made.lists[value as usize][from..from + 60].to_vec()).collect();
+            let stand_ins = vec![Vec::new(); values.len()];
+            let groups = split(&made.table, &costs, Lists { people: &people, stand_ins: &stand_ins }, 1);
+            (values.iter().copied().map(Value).collect(), groups)
+        };
+        let mut cuts = [half(0, &[0, 1, 2]), half(60, &[1, 2, 3])];
+        let is_newcomer: Vec<bool> = made.table.rows().map(|row| row.0 % 2 == 0).collect();
+        let value_of = |row: u32| made.lists.iter().position(|list| list.contains(&row)).unwrap() as u32;
+        let sorted = |cut: &CutBucket| {
+            let mut rows: Vec<u32> = cut.1.places.clone();
+            rows.sort_unstable();
+            rows
+        };
+        let before = [sorted(&cuts[0]), sorted(&cuts[1])];
+        let cost_before = cost(&made, &cuts).0;
+        exchange(&made.table, &costs, &mut cuts, Some(&is_newcomer));
+        assert!(cost(&made, &cuts).0 < cost_before);
+        for (cut, before) in cuts.iter().zip(&before) {
+            let moved: Vec<u32> = sorted(cut).into_iter().filter(|row| !before.contains(row)).collect();
+            assert!(moved.len() > 5, "{} newcomers changed their bucket", moved.len());
+            assert!(moved.iter().all(|&row| is_newcomer[row as usize]));
+            for group in cut.1.places.chunks(cut.0.len()) {
+                assert!(group.iter().zip(&cut.0).all(|(&row, value)| value_of(row) == value.0), "{group:?}");
+            }
+        }
+        let mut all: Vec<u32> = cuts.iter().flat_map(sorted).collect();
+        all.sort_unstable();
+        let mut both = before.concat();
+        both.sort_unstable();
+        assert_eq!(all, both);
     }
 }

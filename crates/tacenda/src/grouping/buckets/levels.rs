@@ -164,6 +164,14 @@ impl<'a> Levels<'a> {
         unsure * 0.5 * (over + (over * over + 1.0).sqrt())
     }
 
+    /// What all sets cost: empty places, new sets, and the gaps that arrivals will probably not fill.
+    pub fn total(&self) -> f64 {
+        let empty: i64 = self.spare.iter().map(|&spare| spare.max(0)).sum();
+        let later: f64 = self.gaps.iter().enumerate().map(|(value, &gaps)| self.unfilled(value, gaps)).sum();
+        let new = self.copies[self.known..].iter().filter(|&&copies| copies > 0).count();
+        empty as f64 + later + FOUNDING * new as f64
+    }
+
     /// What one more gap of a value will probably cost.
     pub fn price(&self, value: usize) -> f64 {
         self.unfilled(value, self.gaps[value] + 0.5) - self.unfilled(value, self.gaps[value] - 0.5)

@@ -20,8 +20,9 @@ pub use m_invariance::{MInvariance, OnIneligible, Surplus};
 
 use crate::audit::k_anonymity::Account;
 use crate::audit::{Evidence, Faults, Finding, gate};
+use crate::grouping::top::Top;
 use crate::grouping::{Drift, GroupingError};
-use crate::model::{Grouping, History, Lots, Release, Schema, Sensitive, Table};
+use crate::model::{Grouping, History, Lots, Release, Schema, Sensitive, Span, Table};
 use crate::promise::{Contradiction, Entry, Parameters};
 use crate::settings::FaultKind;
 use std::collections::BTreeSet;
@@ -128,10 +129,46 @@ pub trait OfSeries: Grouper + Checked {
         Vec::new()
     }
 
+    /// How its groups are formed unit by unit; `None` if everyone must be in memory.
+    fn by_units(&self) -> Option<&dyn ByUnits> {
+        None
+    }
+
     /// How many people earlier releases have given away, so that no group can hide them.
     fn exposed(&self, _: &History) -> u64 {
         0
     }
+}
+
+/// Forms groups unit by unit, so that people need not all be in memory. The groups of all units, one after another, are
+/// those that [`Grouper::group`] forms of everyone, in the same order.
+pub trait ByUnits: Sync {
+    /// Places the people of some groups of the last release. `history` has these groups and their people only.
+    fn keep(&self, history: &History, table: &Table) -> (Grouping, Changes);
+
+    /// Refuses people who are missing or have changed, counted over all units.
+    fn refuse(&self, missing: usize, changes: Changes) -> Result<(), GroupingError>;
+
+    /// Whether so many people who were never published are enough to be cut. Otherwise all of them wait.
+    fn is_cohort(&self, newcomers: usize) -> bool;
+
+    /// The top of the tree that cuts them; `None` if the columns have too many codes.
+    fn top<'a>(&self, schema: &'a Schema, newcomers: usize, unit: usize) -> Option<Top<'a>>;
+
+    /// Cuts the newcomers of one unit, whose cell is given.
+    fn cut(&self, schema: &Schema, table: &Table, cell: &[Span]) -> Grouping;
+
+    /// The error of a release without any group.
+    fn refuse_empty(&self, is_first: bool, newcomers: usize, rows: usize) -> Result<(), GroupingError>;
+}
+
+/// How many people of intact groups have changed.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Changes {
+    /// They have other quasi values, outside of their region.
+    pub moved: usize,
+    /// They have another sensitive value.
+    pub revalued: usize,
 }
 
 /// Among which people values can be exchanged.

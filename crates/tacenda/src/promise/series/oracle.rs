@@ -6,6 +6,7 @@
 //! releases again.
 
 use crate::grouping::GroupingError;
+use crate::grouping::buckets::cut::CutEffort;
 use crate::grouping::evolve::{SnapshotRow, after, group_values, key, schema, table, values};
 use crate::model::lots::GivenLots;
 use crate::model::{Grouping, History, Lots, Reader, RecordKey, Row, Schema, Table, Value};
@@ -262,6 +263,8 @@ fn series(places: &'static [&'static [u32]]) -> Vec<(&'static str, Script)> {
     ]
 }
 
+const EFFORTS: [CutEffort; 2] = [CutEffort::Fast, CutEffort::Fine];
+
 fn method(m: u32) -> MInvariance {
     MInvariance { reader: Reader::Method, ..MInvariance::new(m) }
 }
@@ -272,10 +275,12 @@ fn dealt_copies_leave_a_reader_who_knows_the_program_with_one_in_m() {
     for places in [LINE, CROWD, PLANE] {
         for (name, script) in series(places) {
             for surplus in [Surplus::Counterfeit, Surplus::Withhold] {
-                let policy = MInvariance { surplus, ..method(2) };
-                let worst = script.worst(&policy, surplus == Surplus::Withhold, Draws::ByLot, 2);
-                assert!(worst.outcomes > 5, "{name}: {} outcomes", worst.outcomes);
-                assert_eq!((worst.share, worst.above), ((1, 2), 0), "{name}, {surplus:?}");
+                for effort in EFFORTS {
+                    let policy = MInvariance { surplus, effort, ..method(2) };
+                    let worst = script.worst(&policy, surplus == Surplus::Withhold, Draws::ByLot, 2);
+                    assert!(worst.outcomes > 5, "{name}: {} outcomes", worst.outcomes);
+                    assert_eq!((worst.share, worst.above), ((1, 2), 0), "{name}, {surplus:?}, {effort:?}");
+                }
             }
         }
     }
@@ -301,8 +306,11 @@ fn dealt_records_that_are_only_added_leave_one_in_l() {
 fn a_first_release_holds_against_the_method_whatever_the_reader() {
     for places in [LINE, CROWD, PLANE] {
         let script = Script { places, present: &[ALL], values: 3, histogram: None };
-        let worst = script.worst(&MInvariance::new(2), false, Draws::ByLot, 2);
-        assert_eq!((worst.share, worst.above), ((1, 2), 0));
+        for effort in EFFORTS {
+            let policy = MInvariance { effort, ..MInvariance::new(2) };
+            let worst = script.worst(&policy, false, Draws::ByLot, 2);
+            assert_eq!((worst.share, worst.above), ((1, 2), 0), "{effort:?}");
+        }
     }
     let worst = eight(&[3, 3, 2, 0]).worst(&MInvariance::new(2), false, Draws::ByLot, 2);
     assert_eq!((worst.share, worst.above), ((1, 2), 0), "eight people");

@@ -159,6 +159,7 @@ impl Project {
                 policy_canonical: &canonical,
                 history: &adoption.history,
                 snapshot: &adoption.snapshot,
+                people: None,
                 adopted: true,
                 amended: Vec::new(),
                 approved: None,

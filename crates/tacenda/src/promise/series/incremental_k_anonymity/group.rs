@@ -59,8 +59,9 @@
 
 use crate::grouping::GroupingError;
 use crate::grouping::partition::{Leaves, MOST_ATTRIBUTES, Publishes, Tree};
+use crate::grouping::top::Top;
 use crate::model::{Grouping, History, Lots, Record, Row, Schema, Span, Table};
-use crate::promise::series::{Grouper, SeriesPromise};
+use crate::promise::series::{ByUnits, Changes, Grouper, SeriesPromise};
 use crate::promise::{IncrementalKAnonymity, OnDelete};
 use crate::space::stab::Stab;
 use rayon::prelude::*;
@@ -79,14 +80,14 @@ impl Grouper for IncrementalKAnonymity {
             return Err(GroupingError::TooWide { attributes: schema.quasi.len(), most: MOST_ATTRIBUTES });
         }
         let past = Past::read(history, table);
-        self.refuse_losses(history, &past)?;
-        refuse_changes(history, table, &past)?;
+        self.refuse_losses(past.missing, || past.first_cohort_of_broken(history))?;
+        past.changes(history, table).refuse()?;
         let tree = Tree::new(schema, table, self.k, self.l, self.publishes());
         let mut grouping = Grouping::default();
         grouping.withheld.extend_from_slice(&past.withheld);
         if self.cohorts || history.releases == 0 {
             past.republish(history, &mut grouping);
-            if past.is_anybody_new {
+            if past.is_anybody_new && self.is_cohort(past.newcomers.len()) {
                 self.add_cohort(schema, &tree, history, past.newcomers, &mut grouping)?;
             } else {
                 // People who wait are cut again only when somebody new arrives, not until a cut happens to pass.
@@ -103,6 +104,48 @@ impl Grouper for IncrementalKAnonymity {
     }
 }
 
+/// With cohorts a group never changes and arrivals are cut once, among themselves. So the people of some groups, and the
+/// arrivals of one cell, can be placed without the others.
+impl ByUnits for IncrementalKAnonymity {
+    fn keep(&self, history: &History, table: &Table) -> (Grouping, Changes) {
+        let past = Past::read(history, table);
+        assert!(past.newcomers.is_empty(), "a unit of old groups has no arrivals");
+        let mut grouping = Grouping::default();
+        past.republish(history, &mut grouping);
+        grouping.withheld.extend_from_slice(&past.withheld);
+        (grouping, past.changes(history, table))
+    }
+
+    fn refuse(&self, missing: usize, changes: Changes) -> Result<(), GroupingError> {
+        self.refuse_losses(missing, || u32::MAX)?;
+        changes.refuse()
+    }
+
+    fn is_cohort(&self, newcomers: usize) -> bool {
+        IncrementalKAnonymity::is_cohort(self, newcomers)
+    }
+
+    fn top<'a>(&self, schema: &'a Schema, newcomers: usize, unit: usize) -> Option<Top<'a>> {
+        Top::new(schema, self.k, self.publishes(), newcomers, unit)
+    }
+
+    fn cut(&self, schema: &Schema, table: &Table, cell: &[Span]) -> Grouping {
+        let tree = Tree::new(schema, table, self.k, self.l, self.publishes());
+        let (mut grouping, mut rows) = (Grouping::default(), table.rows().collect::<Vec<Row>>());
+        let leaves = tree.split(&mut rows, cell);
+        push_leaves(&tree, &rows, &leaves, &mut grouping);
+        grouping.withheld.sort_unstable();
+        grouping
+    }
+
+    fn refuse_empty(&self, is_first: bool, newcomers: usize, rows: usize) -> Result<(), GroupingError> {
+        if is_first && IncrementalKAnonymity::is_cohort(self, newcomers) {
+            self.refuse_uneven(true, newcomers)?;
+        }
+        Err(GroupingError::TooFew { rows, least: self.k })
+    }
+}
+
 impl IncrementalKAnonymity {
     fn publishes(&self) -> Publishes {
         match (self.cohorts, self.tight) {
@@ -112,7 +155,12 @@ impl IncrementalKAnonymity {
         }
     }
 
-    /// Cuts the people who were never published among themselves, or lets them wait.
+    /// Whether so many people who were never published are enough to be cut.
+    fn is_cohort(&self, newcomers: usize) -> bool {
+        newcomers >= self.k.max(1) as usize
+    }
+
+    /// Cuts the people who were never published among themselves.
     ///
     /// The cuts depend on quasi values alone. Whether a group is published depends on the values of that group alone. A
     /// cut that was rejected because of the guard would reveal something about the values on its two sides.
@@ -125,20 +173,21 @@ impl IncrementalKAnonymity {
         grouping: &mut Grouping,
     ) -> Result<(), GroupingError> {
         let rows = newcomers.len();
-        if rows < self.k.max(1) as usize {
-            grouping.withheld.append(&mut newcomers);
-            return Ok(());
-        }
         let is_whole_domain_uneven = !self.cohorts && !tree.passes(&newcomers);
         if !is_whole_domain_uneven {
             let roots: Vec<Span> = schema.quasi.iter().map(|quasi| quasi.root()).collect();
             let leaves = tree.split(&mut newcomers, &roots);
             push_leaves(tree, &newcomers, &leaves, grouping);
         }
-        if grouping.is_empty() && history.releases == 0 {
-            return Err(GroupingError::Uneven { rows, l: self.l.unwrap_or(1), cohorts: self.cohorts });
+        if history.releases == 0 { self.refuse_uneven(grouping.is_empty(), rows) } else { Ok(()) }
+    }
+
+    /// A first release has a group, unless values are too uneven.
+    fn refuse_uneven(&self, is_empty: bool, rows: usize) -> Result<(), GroupingError> {
+        match is_empty {
+            true => Err(GroupingError::Uneven { rows, l: self.l.unwrap_or(1), cohorts: self.cohorts }),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Puts newcomers into the groups whose cells contain them, and cuts those groups further.
@@ -191,17 +240,19 @@ impl IncrementalKAnonymity {
         }
     }
 
-    fn refuse_losses(&self, history: &History, past: &Past) -> Result<(), GroupingError> {
-        if past.missing == 0 {
+    /// Refuses that people of the last release are missing. `first_cohort` says how many people the earliest cohort of a
+    /// group that lost somebody has, at least.
+    fn refuse_losses(&self, missing: usize, first_cohort: impl FnOnce() -> u32) -> Result<(), GroupingError> {
+        if missing == 0 {
             return Ok(());
         }
-        let refused = |way_out| Err(GroupingError::Deleted { records: past.missing, way_out });
+        let refused = |way_out| Err(GroupingError::Deleted { records: missing, way_out });
         if self.on_delete == OnDelete::Refuse {
             return refused(
                 "put them back, or set on_delete to \"withhold\": then everyone in their groups stays out of all later releases",
             );
         }
-        if !self.cohorts && past.first_cohort_of_broken(history) < self.k {
+        if !self.cohorts && first_cohort() < self.k {
             return refused(
                 "arrivals have refined their groups, so withholding them would reveal who was there first; put them \
                  back, or start a new series with cohorts = true",
@@ -211,31 +262,25 @@ impl IncrementalKAnonymity {
     }
 }
 
-fn refuse_changes(history: &History, table: &Table, past: &Past) -> Result<(), GroupingError> {
-    let regions = &history.groups.regions;
-    let has_moved = |&(row, &unit): &(usize, &u32)| {
-        let spans = || regions.get(unit as usize).iter().enumerate();
-        !past.is_out(unit)
-            && unit != NEW
-            && !spans().all(|(attribute, span)| span.contains(table.quasi(attribute)[row]))
-    };
-    let moved = past.units.par_iter().enumerate().filter(has_moved).count();
-    if moved > 0 {
-        return Err(GroupingError::Changed {
-            records: moved,
-            what: "quasi",
-            way_out: "publish what does not change, such as the year of birth instead of the age, or give those people \
-                      new identifiers",
-        });
+impl Changes {
+    fn refuse(self) -> Result<(), GroupingError> {
+        if self.moved > 0 {
+            return Err(GroupingError::Changed {
+                records: self.moved,
+                what: "quasi",
+                way_out: "publish what does not change, such as the year of birth instead of the age, or give those people \
+                          new identifiers",
+            });
+        }
+        if self.revalued > 0 {
+            return Err(GroupingError::Changed {
+                records: self.revalued,
+                what: "sensitive",
+                way_out: "keep the value of the first release, or use m-invariance, which allows it",
+            });
+        }
+        Ok(())
     }
-    if past.revalued > 0 {
-        return Err(GroupingError::Changed {
-            records: past.revalued,
-            what: "sensitive",
-            way_out: "keep the value of the first release, or use m-invariance, which allows it",
-        });
-    }
-    Ok(())
 }
 
 /// Adds the leaves of a tree as groups; `rows` are in their order. A leaf that fails the guard waits.
@@ -361,6 +406,18 @@ impl Past {
             }
         }
         self.ends = ends;
+    }
+
+    /// How many people of intact groups have changed.
+    fn changes(&self, history: &History, table: &Table) -> Changes {
+        let regions = &history.groups.regions;
+        let has_moved = |&(row, &unit): &(usize, &u32)| {
+            let spans = || regions.get(unit as usize).iter().enumerate();
+            !self.is_out(unit)
+                && unit != NEW
+                && !spans().all(|(attribute, span)| span.contains(table.quasi(attribute)[row]))
+        };
+        Changes { moved: self.units.par_iter().enumerate().filter(has_moved).count(), revalued: self.revalued }
     }
 
     fn unit_count(&self) -> usize {

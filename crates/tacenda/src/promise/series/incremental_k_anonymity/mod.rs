@@ -6,7 +6,7 @@ mod warnings;
 
 use crate::model::{GroupRule, Hides, Release, Schema, Scope, Table, Terms};
 use crate::promise::series::readers::TIGHT_BOXES;
-use crate::promise::series::{Alternative, ONLY_ADDED, OfSeries, too_few_declared, without_sensitive};
+use crate::promise::series::{Alternative, ByUnits, ONLY_ADDED, OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{FaultKind, Section, Walk, key};
 use serde::{Deserialize, Serialize};
@@ -254,5 +254,9 @@ impl OfSeries for IncrementalKAnonymity {
 
     fn covers_linked_ids(&self) -> bool {
         true
+    }
+
+    fn by_units(&self) -> Option<&dyn ByUnits> {
+        self.cohorts.then_some(self)
     }
 }

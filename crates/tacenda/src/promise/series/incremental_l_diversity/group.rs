@@ -32,7 +32,7 @@
 
 use crate::grouping::GroupingError;
 use crate::grouping::buckets::cells::{MayCut, by_own_histogram, dealt_in_cells, draw};
-use crate::grouping::buckets::cut::{CutEffort, cut};
+use crate::grouping::buckets::cut::{CutEffort, Cutting, cut};
 use crate::grouping::buckets::split::refuse_too_wide;
 use crate::model::{Grouping, History, Lots, Reader, Record, Row, Schema, Table};
 use crate::promise::series::incremental_l_diversity::paper;
@@ -120,9 +120,14 @@ impl IncrementalLDiversity {
         let buckets = dealt_in_cells(schema, table, newcomers, lots, u64::from(self.l), may_cut);
         match self.groups {
             GroupForming::Drawn => draw(&buckets, &mut grouping),
-            GroupForming::Dealt | GroupForming::Close => {
-                cut(schema, table, buckets, lots, 1, CutEffort::Fast, &mut grouping)
-            }
+            GroupForming::Dealt | GroupForming::Close => cut(
+                schema,
+                table,
+                buckets,
+                lots,
+                &Cutting { people: 1, effort: CutEffort::Fast, is_newcomer: None },
+                &mut grouping,
+            ),
         }
         Ok(grouping)
     }

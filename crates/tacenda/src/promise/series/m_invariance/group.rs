@@ -20,7 +20,7 @@
 //! | balancing: shortages filled from `S−` | [`settle`], [`balance`], [`Waiting`] |
 //! | assignment (4.2): α copies of the β most frequent values | [`settle`], [`steer::place`], `assign`, [`Deck`] |
 //! | split (4.3): least perimeter sum | [`split`] |
-//! | – (science A3.5-1: groups exchange people of one value) | `exchange`, with `effort = "fine"` |
+//! | – (science A3.5-1: groups exchange people of one value, and newcomers buckets) | `exchange`, with `effort = "fine"` |
 //!
 //! # Departures
 //! - A value set is permanent. It is kept for people who leave, and used again when they return or when only their
@@ -56,7 +56,7 @@
 
 use crate::grouping::GroupingError;
 use crate::grouping::buckets::balance::{Counts, admissible, balance, is_eligible};
-use crate::grouping::buckets::cut::cut;
+use crate::grouping::buckets::cut::{CutEffort, Cutting, cut};
 use crate::grouping::buckets::deal::{Deck, by_lot};
 use crate::grouping::buckets::division::{Updated, divide};
 use crate::grouping::buckets::fill::Waiting;
@@ -97,6 +97,7 @@ impl MInvariance {
         let mut newcomers = division.newcomers;
         let counts: Vec<u64> = newcomers.iter().map(|rows| rows.len() as u64).collect();
         let m = u64::from(self.m);
+        let is_newcomer = self.may_change_buckets(history).then(|| marked(&newcomers, table));
         let mut withheld;
         match self.reader {
             Reader::Rule => {
@@ -142,11 +143,18 @@ impl MInvariance {
         let (buckets, small): (Vec<Bucket>, Vec<Bucket>) =
             buckets.into_iter().partition(|bucket| bucket.people() >= people);
         let mut grouping = Grouping::default();
-        cut(schema, table, buckets, lots, people, self.effort, &mut grouping);
+        let cutting = Cutting { people, effort: self.effort, is_newcomer: is_newcomer.as_deref() };
+        cut(schema, table, buckets, lots, &cutting, &mut grouping);
         withheld.extend(small.iter().flat_map(|bucket| bucket.lists.iter().flatten().copied()));
         grouping.withheld = withheld.into_iter().map(Row).collect();
         grouping.withheld.sort_unstable();
         Ok(grouping)
+    }
+
+    /// Whether newcomers may still change buckets after the cut. In a first release nobody may: it holds against a reader
+    /// who knows this program, too, because people are dealt by lot (science CE-5).
+    fn may_change_buckets(&self, history: &History) -> bool {
+        self.effort == CutEffort::Fine && self.reader == Reader::Rule && history.releases > 0
     }
 
     /// Removes the newcomers who cannot be placed: the newest holders of values that are too frequent.
@@ -217,6 +225,13 @@ impl MInvariance {
     ) -> Result<Grouping, GroupingError> {
         self.group_with(schema, history, table, lots, false)
     }
+}
+
+/// Per row, whether it is one of a newcomer.
+fn marked(newcomers: &[Vec<u32>], table: &Table) -> Vec<bool> {
+    let mut is_newcomer = vec![false; table.len()];
+    newcomers.iter().flatten().for_each(|&row| is_newcomer[row as usize] = true);
+    is_newcomer
 }
 
 fn gaps(buckets: &[Bucket], values: usize) -> Vec<u64> {
@@ -666,8 +681,9 @@ mod tests {
             m in 2u32..5,
             k in prop_oneof![Just(None), (1u32..9).prop_map(Some)],
             on_ineligible in prop_oneof![Just(OnIneligible::Refuse), Just(OnIneligible::Defer), Just(OnIneligible::Counterfeit)],
+            effort in prop_oneof![Just(CutEffort::Fast), Just(CutEffort::Fine)],
         ) {
-            let policy = MInvariance { k, on_ineligible, ..MInvariance::new(m) };
+            let policy = MInvariance { k, on_ineligible, effort, ..MInvariance::new(m) };
             let schema = schema_with_tree(&[20, 5]);
             let mut history = History::default();
             let mut watch = Watch::default();
@@ -704,14 +720,17 @@ mod tests {
         let first = table(&values(12), 3, &people);
         let second =
             table(&values(12), 3, &people.iter().filter(|person| person.0 % 9 != 0).cloned().collect::<Vec<_>>());
-        let with_threads = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| {
-                let one = run(&policy(4), &schema, &History::default(), &first).unwrap();
-                let history = after(&schema, &History::default(), &first, &one);
-                (run(&policy(4), &schema, &history, &second).unwrap(), one)
-            })
-        };
-        assert_eq!(with_threads(1), with_threads(4));
+        for effort in [CutEffort::Fast, CutEffort::Fine] {
+            let policy = MInvariance { effort, ..policy(4) };
+            let with_threads = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| {
+                    let one = run(&policy, &schema, &History::default(), &first).unwrap();
+                    let history = after(&schema, &History::default(), &first, &one);
+                    (run(&policy, &schema, &history, &second).unwrap(), one)
+                })
+            };
+            assert_eq!(with_threads(1), with_threads(4), "{effort:?}");
+        }
     }
 }

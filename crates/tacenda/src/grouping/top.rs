@@ -1,0 +1,173 @@
+//! The top of a partition tree, grown from counts: nobody's row is in memory.
+//!
+//! The tree of `partition` decides every cut by how many people of a cell have which code. So its top can be grown by
+//! passes over the people: each pass counts some cells, and each counted cell is cut where the whole tree would cut it.
+//! What is left are units: cells that are small enough to be held, or that cannot be cut. The tree below each is grown
+//! as always. Units and leaves have one order, from left to right, so the groups are those of the whole tree.
+
+use crate::grouping::partition::{Cuts, Publishes};
+use crate::model::{Schema, Span};
+
+/// How many numbers a pass may count with.
+const MOST_COUNTERS: usize = 1 << 24;
+
+/// The top of a tree.
+pub struct Top<'a> {
+    cuts: Cuts<'a>,
+    schema: &'a Schema,
+    /// The first is the root.
+    nodes: Vec<Node>,
+    /// How many people a unit may have.
+    unit: usize,
+    /// Nodes that are too large and were not counted yet.
+    open: Vec<usize>,
+    counters: usize,
+}
+
+struct Node {
+    cell: Vec<Span>,
+    people: usize,
+    /// The attribute, the last code of the left side, and the left node. The right one follows it.
+    cut: Option<(usize, u32, usize)>,
+}
+
+/// The counts of one pass.
+pub struct Pass {
+    /// The nodes that are counted, ascending.
+    nodes: Vec<usize>,
+    /// Per node, attribute and code.
+    counts: Vec<u32>,
+}
+
+impl<'a> Top<'a> {
+    /// A top over `people` people with groups of at least `k`, cut until a unit has at most `unit` people. `None` if the
+    /// columns have too many codes to be counted.
+    pub(crate) fn new(schema: &'a Schema, k: u32, publishes: Publishes, people: usize, unit: usize) -> Option<Top<'a>> {
+        let counters = schema.quasi.iter().map(|quasi| quasi.size() as usize).sum();
+        if counters > MOST_COUNTERS {
+            return None;
+        }
+        let cell = schema.quasi.iter().map(|quasi| quasi.root()).collect();
+        let root = Node { cell, people, cut: None };
+        let open = if people > unit { vec![0] } else { Vec::new() };
+        Some(Top { cuts: Cuts::new(schema, k, publishes), schema, nodes: vec![root], unit, open, counters })
+    }
+
+    /// The next pass over all people; `None` if the top is grown.
+    pub fn next_pass(&mut self) -> Option<Pass> {
+        let most = (MOST_COUNTERS / self.counters.max(1)).max(1);
+        let mut nodes: Vec<usize> = self.open.drain(..self.open.len().min(most)).collect();
+        nodes.sort_unstable();
+        let counts = vec![0; nodes.len() * self.counters];
+        (!nodes.is_empty()).then_some(Pass { nodes, counts })
+    }
+
+    /// Counts a person.
+    pub fn count(&self, point: &[u32], pass: &mut Pass) {
+        let Ok(place) = pass.nodes.binary_search(&self.node_of(point)) else { return };
+        let mut start = place * self.counters;
+        for (quasi, &code) in self.schema.quasi.iter().zip(point) {
+            pass.counts[start + code as usize] += 1;
+            start += quasi.size() as usize;
+        }
+    }
+
+    /// Cuts the nodes that a pass has counted.
+    pub fn grow(&mut self, pass: &Pass) {
+        for (&node, counts) in pass.nodes.iter().zip(pass.counts.chunks(self.counters.max(1))) {
+            self.cut(node, counts);
+        }
+    }
+
+    fn cut(&mut self, node: usize, counts: &[u32]) {
+        let mut rest = counts;
+        let mut columns: Vec<&[u32]> = Vec::with_capacity(self.schema.quasi.len());
+        for quasi in &self.schema.quasi {
+            let (column, others) = rest.split_at(quasi.size() as usize);
+            columns.push(column);
+            rest = others;
+        }
+        let Node { cell, people, .. } = &self.nodes[node];
+        let (mut open, mut levels) = (vec![None; columns.len()], Vec::new());
+        let span = |attribute: usize| {
+            let occurs = |&count: &u32| count > 0;
+            let first = columns[attribute].iter().position(occurs).unwrap_or(0);
+            let last = columns[attribute].iter().rposition(occurs).unwrap_or(0);
+            Span::new(first as u32, last as u32)
+        };
+        let chosen = self.cuts.choose(*people, &mut open, &span, |attribute| {
+            let each = |tell: &mut dyn FnMut(u32, usize)| {
+                let codes = (0..).zip(columns[attribute]).filter(|&(_, &count)| count > 0);
+                codes.for_each(|(code, &count)| tell(code, count as usize));
+            };
+            self.cuts.best(*people, attribute, cell[attribute], &mut levels, each, |_| true)
+        });
+        let Some((attribute, at)) = chosen else { return };
+        let left_people = columns[attribute][..=at as usize].iter().map(|&count| count as usize).sum();
+        let (mut left, mut right) = (cell.clone(), cell.clone());
+        left[attribute].hi = at;
+        right[attribute].lo = at + 1;
+        let right_people = people - left_people;
+        let first = self.nodes.len();
+        self.nodes[node].cut = Some((attribute, at, first));
+        self.nodes.push(Node { cell: left, people: left_people, cut: None });
+        self.nodes.push(Node { cell: right, people: right_people, cut: None });
+        self.open.extend((first..first + 2).filter(|&child| self.nodes[child].people > self.unit));
+    }
+
+    fn node_of(&self, point: &[u32]) -> usize {
+        let mut node = 0;
+        while let Some((attribute, at, left)) = self.nodes[node].cut {
+            node = left + usize::from(point[attribute] > at);
+        }
+        node
+    }
+
+    /// The units from left to right, once the top is grown.
+    pub fn units(self) -> Units {
+        let mut order = Vec::new();
+        let mut next = vec![0];
+        while let Some(node) = next.pop() {
+            match self.nodes[node].cut {
+                Some((_, _, left)) => next.extend([left + 1, left]),
+                None => order.push(node),
+            }
+        }
+        let mut numbers = vec![0; self.nodes.len()];
+        (0..).zip(&order).for_each(|(number, &node)| numbers[node] = number);
+        Units { nodes: self.nodes, order, numbers }
+    }
+}
+
+/// The units of a grown top.
+pub struct Units {
+    nodes: Vec<Node>,
+    order: Vec<usize>,
+    numbers: Vec<usize>,
+}
+
+impl Units {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The unit of a person.
+    pub fn of(&self, point: &[u32]) -> usize {
+        let mut node = 0;
+        while let Some((attribute, at, left)) = self.nodes[node].cut {
+            node = left + usize::from(point[attribute] > at);
+        }
+        self.numbers[node]
+    }
+
+    /// The cell of a unit.
+    pub fn cell(&self, unit: usize) -> &[Span] {
+        &self.nodes[self.order[unit]].cell
+    }
+
+    /// How many people a unit has.
+    pub fn people(&self, unit: usize) -> usize {
+        self.nodes[self.order[unit]].people
+    }
+}

@@ -1,0 +1,364 @@
+//! The next release of people on disk: formed, finished and judged.
+
+use crate::audit::{Evidence, Faults, LEFT_OUT, Whole, compares, gate_people, gate_unit, gate_whole, last_release};
+use crate::grouping::GroupingError;
+use crate::ledger::{LedgerError, ScratchFile, Store};
+use crate::model::{
+    Grouping, History, Membership, PastGroups, RecordKey, Regions, Release, Row, Schema, Seed, Span, Table, Value,
+    in_policy_order, people_by_code,
+};
+use crate::promise::{ByUnits, Changes, PolicyFile, SeriesPromise};
+use crate::publish::on_disk::people::NextPeople;
+use crate::publish::on_disk::rows::{self, Fan};
+use crate::publish::on_disk::units::{Members, Unit};
+use crate::publish::on_disk::{OnDisk, PastPeople};
+use crate::publish::recode::{Part, dealt, linked_id, numbers, public_lots};
+use crate::publish::{
+    PeopleFacts, Prepared, Prepares, ProjectError, PublishError, Stamp, assert_limits, counts, is_refused,
+};
+use std::collections::BTreeMap;
+
+/// What a release is made from.
+#[derive(Clone, Copy)]
+pub(in crate::publish) struct Making<'a> {
+    pub file: &'a PolicyFile,
+    pub promise: &'a SeriesPromise,
+    pub by_units: &'a dyn ByUnits,
+    pub store: &'a Store,
+    pub seed: &'a Seed,
+    /// What is known of the past, without the records of people.
+    pub history: &'a History,
+    pub on_disk: &'a OnDisk,
+    pub label: &'a str,
+}
+
+/// Makes the next release and lets the auditor judge it. Nothing but scratch files is written.
+pub(in crate::publish) fn prepare(
+    making: &Making<'_>,
+    step: &dyn Fn(&str),
+) -> Result<(Prepared, NextPeople), ProjectError> {
+    let Making { file, on_disk, history, .. } = *making;
+    step("grouping and judging, unit by unit");
+    let mut formed = making.form()?;
+    let (people, withheld) = (on_disk.people(), formed.left_out());
+    assert_limits(file, 0, formed.sensitive.len(), withheld, people)?;
+    let by_code = |attribute: usize, _| formed.codes[attribute].iter().map(|(&code, &people)| (code, people)).collect();
+    let counts = counts::of_people(file, history, formed.sensitive.len() as u64, &by_code);
+    let order = numbers(making.seed, history.releases + 1, formed.ends.len());
+    let mut release = formed.release(making, &order);
+    release.counts = counts;
+    let (release, placed) = making.judge(release, &order, &formed)?;
+    let (next, people_after) = making.after(&release, &order, &placed)?;
+    let facts = PeopleFacts {
+        people: people as u64,
+        withheld: withheld as u64,
+        taken_out: (on_disk.counted.out + formed.taken_out) as u64,
+    };
+    let prepared = Prepared {
+        release,
+        schema: file.schema.clone(),
+        membership: Membership::default(),
+        history: next,
+        change: on_disk.counted.change,
+        facts,
+        about: Prepares::Series { findings: Vec::new(), series_risk: None },
+    };
+    Ok((prepared, people_after))
+}
+
+/// The groups of all units, in the policy's order.
+#[derive(Default)]
+struct Formed {
+    ends: Vec<u32>,
+    regions: Vec<Span>,
+    /// Per row the value; and the person's public cells and linked id, where these are published.
+    sensitive: Vec<Value>,
+    public: Vec<u32>,
+    linked: Vec<u64>,
+    units: Vec<Solved>,
+    /// Per attribute, how many published people have each code.
+    codes: Vec<BTreeMap<u32, u64>>,
+    /// People of the last release who are left out from now on.
+    taken_out: usize,
+    /// Arrivals who wait because their group fails the guard; or all of them, if they are not cut.
+    waiting: usize,
+    /// People who were out before.
+    out: usize,
+    /// Whether the arrivals are not cut, so that they are in no unit.
+    all_wait: bool,
+}
+
+/// A unit whose groups are formed.
+struct Solved {
+    /// Which unit of people of the last release; or the file of arrivals.
+    of: Of,
+    members: Members,
+    /// Its groups, in the policy's order of the release.
+    groups: std::ops::Range<usize>,
+}
+
+#[derive(Clone, Copy)]
+enum Of {
+    Kept(usize),
+    New(Option<ScratchFile>),
+}
+
+impl Formed {
+    fn left_out(&self) -> usize {
+        self.taken_out + self.waiting + self.out
+    }
+
+    /// Adds the groups of a unit.
+    fn push(&mut self, making: &Making<'_>, of: Of, table: &Table, grouping: &Grouping) -> Result<(), LedgerError> {
+        let Making { file, seed, on_disk, .. } = *making;
+        let all: Vec<u32> = (0..grouping.len() as u32).collect();
+        let part = Part::new(&file.schema, grouping, table, &all);
+        let (base, first) = (self.sensitive.len() as u32, self.ends.len());
+        self.ends.extend(part.ends.iter().map(|end| base + end));
+        self.regions.extend_from_slice(&part.regions);
+        self.sensitive.extend(part.rows.iter().map(|row| row.0));
+        if !file.schema.public.is_empty() {
+            self.public.extend(part.rows.iter().map(|row| table.public()[row.1 as usize]));
+        }
+        if file.output.linked_ids {
+            let key = seed.key("linked ids");
+            self.linked.extend(part.rows.iter().map(|row| linked_id(&key, table, row.1)));
+        }
+        self.codes.resize(file.schema.quasi.len(), BTreeMap::new());
+        let rows: Vec<u32> = part.rows.iter().map(|row| row.1).collect();
+        count_codes(&mut self.codes, &file.schema, table, &rows);
+        let left_out = grouping.withheld.iter().map(|row| row.0);
+        let members = Members::write(&on_disk.scratch, &part.ends, rows.into_iter(), left_out)?;
+        self.units.push(Solved { of, members, groups: first..self.ends.len() });
+        Ok(())
+    }
+
+    /// The finished release: the groups in their order, which is a permutation of the policy's.
+    fn release(&mut self, making: &Making<'_>, order: &[u32]) -> Release {
+        let Making { file, seed, history, on_disk, label, .. } = *making;
+        let stamp = Stamp { seed, number: history.releases + 1, label, linked_ids: file.output.linked_ids };
+        let attributes = file.schema.quasi.len();
+        let mut release = Release {
+            number: stamp.number,
+            label: label.into(),
+            ends: Vec::with_capacity(order.len()),
+            regions: Regions::new(attributes),
+            sensitive: Vec::with_capacity(self.sensitive.len()),
+            counterfeits: vec![0; order.len()],
+            public_texts: if self.public.is_empty() { Vec::new() } else { on_disk.snapshot.texts.public.clone() },
+            values: on_disk.snapshot.texts.values.clone(),
+            ..Release::default()
+        };
+        let lots = public_lots(seed, stamp.number);
+        for (place, &group) in order.iter().enumerate() {
+            let group = group as usize;
+            let rows = if group == 0 { 0 } else { self.ends[group - 1] as usize }..self.ends[group] as usize;
+            release.regions.push(&self.regions[group * attributes..(group + 1) * attributes]);
+            release.sensitive.extend_from_slice(&self.sensitive[rows.clone()]);
+            release.ends.push(release.sensitive.len() as u32);
+            release.linked.extend_from_slice(self.linked.get(rows.clone()).unwrap_or_default());
+            if !self.public.is_empty() {
+                let cells = self.public[rows.clone()].to_vec();
+                release.public.append(&mut dealt(&lots, place, rows.len(), cells));
+            }
+        }
+        // From here on the release is what counts.
+        (self.sensitive, self.public, self.linked, self.regions) = Default::default();
+        release
+    }
+}
+
+/// Adds how many of some rows have each code.
+fn count_codes(codes: &mut [BTreeMap<u32, u64>], schema: &Schema, table: &Table, rows: &[u32]) {
+    for (attribute, (codes, quasi)) in codes.iter_mut().zip(&schema.quasi).enumerate() {
+        let column = table.quasi(attribute);
+        let found = people_by_code(rows.iter().map(|&row| column[row as usize]), quasi.size());
+        found.into_iter().for_each(|(code, people)| *codes.entry(code).or_default() += people);
+    }
+}
+
+impl Making<'_> {
+    /// Forms the groups of all units.
+    fn form(&self) -> Result<Formed, ProjectError> {
+        let Making { file, by_units, history, on_disk, .. } = *self;
+        let counted = &on_disk.counted;
+        let refused = |error: GroupingError| ProjectError::from(PublishError::from(error));
+        by_units.refuse(counted.missing, Changes::default()).map_err(refused)?;
+        let mut formed = Formed { out: counted.out, ..Formed::default() };
+        let mut changes = Changes::default();
+        for at in 0..on_disk.kept_units() {
+            let Unit { table, history } = on_disk.kept_unit(at, &file.schema, history)?;
+            let (grouping, changed) = by_units.keep(&history, &table);
+            changes.moved += changed.moved;
+            changes.revalued += changed.revalued;
+            formed.taken_out += grouping.withheld.len();
+            formed.push(self, Of::Kept(at), &table, &grouping)?;
+        }
+        by_units.refuse(counted.missing, changes).map_err(refused)?;
+        formed.all_wait = !counted.is_anybody_new || !by_units.is_cohort(counted.newcomers);
+        if formed.all_wait {
+            formed.waiting = counted.newcomers;
+        } else {
+            let (units, files) = on_disk.cut_newcomers(by_units, &file.schema)?;
+            for (at, file_of_unit) in files.into_iter().enumerate() {
+                let Unit { table, .. } = on_disk.new_unit(file_of_unit, &file.schema, history)?;
+                let grouping = by_units.cut(&file.schema, &table, units.cell(at));
+                formed.waiting += grouping.withheld.len();
+                formed.push(self, Of::New(file_of_unit), &table, &grouping)?;
+            }
+        }
+        if formed.ends.is_empty() {
+            let rows = on_disk.people() - formed.taken_out - formed.out;
+            by_units.refuse_empty(history.releases == 0, counted.newcomers, rows).map_err(refused)?;
+        }
+        Ok(formed)
+    }
+
+    /// Lets the auditor judge the finished release: unit by unit, everyone once, and as a whole. Returns the release,
+    /// and by part who is in which group of the policy's order.
+    fn judge(
+        &self,
+        release: Release,
+        order: &[u32],
+        formed: &Formed,
+    ) -> Result<(Release, Vec<Option<ScratchFile>>), ProjectError> {
+        let Making { file, promise, history, on_disk, .. } = *self;
+        let (schema, terms) = (&file.schema, promise.terms());
+        let mut places = vec![0; order.len()];
+        (0..).zip(order).for_each(|(place, &group): (u32, _)| places[group as usize] = place);
+        let parts = on_disk.snapshot.len();
+        let mut placed = Fan::new(&on_disk.scratch, parts);
+        let mut faults = Faults::default();
+        let mut codes = vec![BTreeMap::new(); schema.quasi.len()];
+        let mut last = compares(&terms, history).then(|| empty_release(history, schema));
+        for solved in &formed.units {
+            let Unit { table, history } = match solved.of {
+                Of::Kept(at) => on_disk.kept_unit(at, schema, history)?,
+                Of::New(unit) => on_disk.new_unit(unit, schema, history)?,
+            };
+            let (membership, numbers) = solved.members.read(&on_disk.scratch, &places[solved.groups.clone()])?;
+            let some = release.only(&numbers);
+            let evidence =
+                Evidence { schema, history: &history, table: &table, release: &some, membership: &membership };
+            faults.merge(gate_unit(&|evidence| promise.inner().check(evidence), &evidence, &numbers));
+            count_codes(&mut codes, schema, &table, &membership.rows);
+            if let Some(last) = &mut last {
+                append(last, last_release(&history));
+            }
+            let first = solved.groups.start as u32;
+            let people = (0..some.group_count()).flat_map(|group| some.group_rows(group).map(move |row| (row, group)));
+            let people = people.map(|(row, group)| (membership.rows[row], first + membership.policy_groups[group]));
+            let left_out = membership.withheld.iter().map(|row| (row.0, LEFT_OUT));
+            for (row, group) in people.chain(left_out) {
+                put_placed(&mut placed, table.key(Row(row)), group, parts)?;
+            }
+        }
+        let waiting = on_disk.newcomers.iter().filter(|_| formed.all_wait).map(|&file| (file, true));
+        for (file, is_row) in waiting.chain(on_disk.out.iter().map(|&file| (file, false))) {
+            let width = if is_row { rows::Shape::of(schema).width() } else { rows::KEY_AND_GROUP - 1 };
+            for row in rows::read_some(&on_disk.scratch, file)?.chunks_exact(width) {
+                put_placed(&mut placed, rows::key(row), LEFT_OUT, parts)?;
+            }
+        }
+        let placed = placed.finish()?;
+        for (part, &of_part) in placed.iter().enumerate() {
+            let table = on_disk.snapshot.read(&on_disk.scratch, part, schema)?;
+            let of_row = placed_rows(&table, &rows::read_some(&on_disk.scratch, of_part)?, &places);
+            faults.merge(gate_people(&table, &release, &of_row));
+        }
+        let releases: Vec<Release> = last.into_iter().chain([release]).collect();
+        let findings = gate_whole(Whole { terms: &terms, schema, history, releases: &releases, faults, codes: &codes });
+        is_refused(promise, findings)?;
+        Ok((releases.into_iter().next_back().expect("there is a release"), placed))
+    }
+
+    /// The history after the release, without records; and the records, on disk.
+    fn after(
+        &self,
+        release: &Release,
+        order: &[u32],
+        placed: &[Option<ScratchFile>],
+    ) -> Result<(History, NextPeople), ProjectError> {
+        let Making { file, history, on_disk, store, .. } = *self;
+        let mut value_sets = history.value_sets.clone();
+        let of_place = value_sets.of_release(release);
+        let mut sets = of_place.clone();
+        (0..).zip(order).for_each(|(place, &group): (usize, _)| sets[group as usize] = of_place[place]);
+        let (mut past, mut past_sets) = (PastPeople::new(store, on_disk.past_parts), history.past_sets.clone());
+        let mut next = NextPeople::default();
+        let parts = on_disk.snapshot.len();
+        for (part, &placed) in placed.iter().enumerate() {
+            let table = on_disk.snapshot.read(&on_disk.scratch, part, &file.schema)?;
+            let (records, _) = past.part(part, parts)?;
+            let before = History {
+                releases: history.releases,
+                records,
+                past_sets: history.past_sets.clone(),
+                ..History::default()
+            };
+            let mut places = vec![None; table.len()];
+            for row in rows::read_some(&on_disk.scratch, placed)?.chunks_exact(rows::KEY_AND_GROUP) {
+                let group = rows::after_key(row)[0];
+                let here = table.find(rows::key(row)).expect("the gate has found everyone");
+                places[here.index()] = (group != LEFT_OUT).then(|| (group, sets[group as usize]));
+            }
+            let (records, mut left_behind) = before.records_after(release.number, &table, &places);
+            past_sets.append(&mut left_behind);
+            let mut numbers = Vec::with_capacity(records.len() * rows::KEY_AND_RECORD);
+            for record in &records {
+                rows::put_key(record.key, &mut numbers);
+                rows::put_record(record, &mut numbers);
+            }
+            next.records.push(Some(rows::write(&on_disk.scratch, &numbers)?));
+        }
+        past_sets.sort_unstable();
+        let counts = release.counts.clone().map(|counts| (release.number, counts));
+        let after = History {
+            releases: release.number,
+            past_sets,
+            value_sets,
+            values: release.values.clone(),
+            groups: PastGroups { regions: in_policy_order(release, order), cells: Regions::default() },
+            counts: history.counts.iter().cloned().chain(counts).collect(),
+            ..History::default()
+        };
+        Ok((after, next))
+    }
+}
+
+/// The row of the table and the place in the release of everyone who was placed. Somebody who is not in the table counts
+/// as another place of the first row, so that the gate sees it.
+fn placed_rows(table: &Table, numbers: &[u32], places: &[u32]) -> Vec<(u32, u32)> {
+    let placed = numbers.chunks_exact(rows::KEY_AND_GROUP).map(|row| {
+        let group = rows::after_key(row)[0];
+        let place = if group == LEFT_OUT { LEFT_OUT } else { places[group as usize] };
+        (table.find(rows::key(row)).map_or(0, |row| row.0), place)
+    });
+    placed.filter(|_| !table.is_empty()).collect()
+}
+
+fn put_placed(placed: &mut Fan<'_>, key: RecordKey, group: u32, parts: usize) -> Result<(), LedgerError> {
+    let mut numbers = Vec::with_capacity(rows::KEY_AND_GROUP);
+    rows::put_key(key, &mut numbers);
+    numbers.push(group);
+    placed.put(key.part(parts), &numbers)
+}
+
+/// The last release before any of its groups is read.
+fn empty_release(history: &History, schema: &Schema) -> Release {
+    Release {
+        number: history.releases,
+        regions: Regions::new(schema.quasi.len()),
+        values: history.values.clone(),
+        ..Release::default()
+    }
+}
+
+/// Adds the groups of a part of a release.
+fn append(release: &mut Release, part: Release) {
+    let base = release.sensitive.len() as u32;
+    release.ends.extend(part.ends.iter().map(|end| base + end));
+    part.regions.iter().for_each(|region| release.regions.push(region));
+    release.counterfeits.extend(part.counterfeits);
+    release.sensitive.extend(part.sensitive);
+}

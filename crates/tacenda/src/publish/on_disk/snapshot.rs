@@ -1,0 +1,178 @@
+//! A snapshot on disk: columns in scratch files, one set of files per part. The first bits of a person's key decide the
+//! part, so every part is small, and the parts one after another are sorted by key.
+
+use crate::ingest::{Batch, ReadInBatches};
+use crate::ledger::{LedgerError, Scratch, ScratchFile};
+use crate::model::{RecordKey, Schema, Table, Value};
+use crate::publish::ProjectError;
+use crate::publish::on_disk::rows::{self, Fan, Shape, Texts};
+use std::sync::{Mutex, PoisonError};
+
+/// A snapshot on disk.
+#[derive(Debug)]
+pub(super) struct Parts {
+    parts: Vec<Part>,
+    pub texts: Texts,
+    /// How many people there are.
+    pub people: usize,
+}
+
+/// The files of a part.
+#[derive(Debug)]
+struct Part {
+    keys: ScratchFile,
+    /// Quasi codes, sensitive values, and public cells where there are any.
+    columns: Vec<ScratchFile>,
+    people: usize,
+}
+
+/// Rows as they are read, on their way to the files of their parts.
+pub(super) struct Reading<'s> {
+    fan: Mutex<(Fan<'s>, Result<(), LedgerError>)>,
+    parts: usize,
+}
+
+impl<'s> Reading<'s> {
+    pub fn new(scratch: &'s Scratch, parts: usize) -> Reading<'s> {
+        Reading { fan: Mutex::new((Fan::new(scratch, parts), Ok(()))), parts }
+    }
+
+    /// Takes some rows. After a fault of the disk it takes no more.
+    pub fn take(&self, batch: &Batch<'_>) {
+        let mut guard = self.fan.lock().unwrap_or_else(PoisonError::into_inner);
+        let (fan, outcome) = &mut *guard;
+        if outcome.is_err() {
+            return;
+        }
+        let mut numbers = Vec::new();
+        for (row, key) in batch.keys.iter().enumerate() {
+            numbers.clear();
+            rows::put_key(*key, &mut numbers);
+            numbers.extend(batch.quasi.iter().map(|codes| codes[row]));
+            numbers.push(batch.sensitive[row]);
+            numbers.extend(batch.public.get(row));
+            numbers.extend([batch.places[row], batch.thread as u32]);
+            *outcome = fan.put(key.part(self.parts), &numbers);
+            if outcome.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Sorts the parts, gives texts their final numbers, and refuses people who are there twice.
+    pub fn finish(self, scratch: &Scratch, schema: &Schema, read: &mut ReadInBatches) -> Result<Parts, ProjectError> {
+        let (fan, outcome) = self.fan.into_inner().unwrap_or_else(PoisonError::into_inner);
+        outcome?;
+        let texts = Texts { values: read.values.clone(), public: read.public_texts.clone() };
+        let (mut parts, mut doubles) = (Vec::new(), Vec::new());
+        for file in fan.finish()? {
+            let part = Unsorted { numbers: rows::read_some(scratch, file)?, shape: Shape::of(schema), read };
+            parts.push(part.sort(scratch, &mut doubles)?);
+            file.map_or(Ok(()), |file| scratch.remove(file))?;
+        }
+        read.refuse(doubles)?;
+        let people = parts.iter().map(|part| part.people).sum();
+        Ok(Parts { parts, texts, people })
+    }
+}
+
+/// A part as it was read.
+struct Unsorted<'r> {
+    numbers: Vec<u32>,
+    shape: Shape,
+    read: &'r ReadInBatches,
+}
+
+impl Unsorted<'_> {
+    fn sort(self, scratch: &Scratch, doubles: &mut Vec<u32>) -> Result<Part, LedgerError> {
+        // Behind the row are its place in the input and the thread that read it.
+        let width = self.shape.width() + 2;
+        let rows: Vec<&[u32]> = self.numbers.chunks_exact(width).collect();
+        let mut order: Vec<(RecordKey, u32)> = (0..).zip(&rows).map(|(at, row)| (rows::key(row), at)).collect();
+        order.sort_unstable();
+        for pair in order.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
+            doubles.extend(pair.iter().map(|&(_, at)| rows[at as usize][width - 2]));
+        }
+        let final_number = |numbers: &[Vec<u32>], row: &[u32], at: usize| {
+            let of_thread = &numbers[row[width - 1] as usize];
+            of_thread.get(row[at] as usize).copied().unwrap_or(row[at])
+        };
+        let quasi = self.shape.point(&vec![0; width]).len();
+        let column = |at: usize| -> Vec<u32> {
+            let cell = |&(_, row): &(RecordKey, u32)| {
+                let row = rows[row as usize];
+                match at.checked_sub(4 + quasi) {
+                    None => row[at],
+                    Some(0) => final_number(&self.read.value_numbers, row, at),
+                    Some(_) => final_number(&self.read.public_numbers, row, at),
+                }
+            };
+            order.iter().map(cell).collect()
+        };
+        let mut keys = Vec::with_capacity(4 * order.len());
+        order.iter().for_each(|&(key, _)| rows::put_key(key, &mut keys));
+        let columns = (4..self.shape.width()).map(|at| rows::write(scratch, &column(at))).collect::<Result<_, _>>()?;
+        Ok(Part { keys: rows::write(scratch, &keys)?, columns, people: order.len() })
+    }
+}
+
+impl Parts {
+    /// How many parts there are: a power of two.
+    pub fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// A part.
+    pub fn read(&self, scratch: &Scratch, part: usize, schema: &Schema) -> Result<Table, LedgerError> {
+        let part = &self.parts[part];
+        let mut columns = part.columns.iter().map(|&file| rows::read(scratch, file)).collect::<Result<Vec<_>, _>>()?;
+        let public = if schema.public.is_empty() { Vec::new() } else { columns.pop().unwrap_or_default() };
+        let sensitive = columns.pop().unwrap_or_default().into_iter().map(Value).collect();
+        let texts = &self.texts;
+        Ok(Table::new(
+            self.keys(scratch, part)?,
+            columns,
+            sensitive,
+            texts.values.clone(),
+            public,
+            texts.public.clone(),
+        ))
+    }
+
+    fn keys(&self, scratch: &Scratch, part: &Part) -> Result<Vec<RecordKey>, LedgerError> {
+        Ok(rows::read(scratch, part.keys)?.chunks_exact(4).map(rows::key).collect())
+    }
+
+    /// Feeds everything to a hash, exactly as [`Table::feed`] does with a table in memory.
+    pub fn feed(
+        &self,
+        scratch: &Scratch,
+        quasi: usize,
+        name: impl Fn(usize, u32) -> u64,
+        hash: &mut impl FnMut(&[u8]),
+    ) -> Result<(), LedgerError> {
+        hash(&(self.people as u64).to_le_bytes());
+        for part in &self.parts {
+            for key in self.keys(scratch, part)? {
+                hash(&key.hi.to_le_bytes());
+                hash(&key.lo.to_le_bytes());
+            }
+        }
+        let columns = self.parts.first().map_or(0, |part| part.columns.len());
+        for column in 0..columns {
+            for part in &self.parts {
+                let codes = rows::read(scratch, part.columns[column])?;
+                let bytes: Vec<u8> = match column < quasi {
+                    true => codes.iter().flat_map(|&code| name(column, code).to_le_bytes()).collect(),
+                    false => codes.iter().flat_map(|code| code.to_le_bytes()).collect(),
+                };
+                hash(&bytes);
+            }
+        }
+        for text in self.texts.public.iter().flatten() {
+            hash(&(text.len() as u64).to_le_bytes());
+            hash(text.as_bytes());
+        }
+        Ok(())
+    }
+}

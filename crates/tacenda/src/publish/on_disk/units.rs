@@ -1,0 +1,136 @@
+//! Units: the people of some groups of the last release, or the arrivals of one cell. Each is a file, and a small table.
+
+use crate::grouping::top::Units;
+use crate::ledger::{LedgerError, Scratch, ScratchFile};
+use crate::model::{History, Membership, PastGroups, Record, Regions, Row, Schema, Table};
+use crate::promise::ByUnits;
+use crate::publish::ProjectError;
+use crate::publish::on_disk::rows::{self, Fan, Shape};
+use crate::publish::on_disk::{MOST_FILES, OnDisk};
+
+/// A unit in memory.
+pub(super) struct Unit {
+    pub table: Table,
+    /// The groups of the last release that its people come from, and these people only.
+    pub history: History,
+}
+
+impl OnDisk {
+    /// Reads the people of some groups of the last release. Their groups are numbered from 0 on.
+    pub(super) fn kept_unit(&self, at: usize, schema: &Schema, past: &History) -> Result<Unit, LedgerError> {
+        let shape = Shape::of(schema);
+        let numbers = rows::read_some(&self.scratch, self.kept[at])?;
+        let all = || numbers.chunks_exact(shape.kept_width());
+        let first = at * self.groups_per_unit;
+        let record = |row: &[u32]| {
+            let record = rows::record(rows::key(row), &row[shape.width() + 1..]);
+            Record { group: record.group - first as u32, ..record }
+        };
+        let regions = &past.groups.regions;
+        let mut mine = Regions::new(regions.attributes());
+        (first..regions.len().min(first + self.groups_per_unit)).for_each(|group| mine.push(regions.get(group)));
+        let history = History {
+            releases: past.releases,
+            records: all().map(record).collect(),
+            groups: PastGroups { regions: mine, cells: Regions::default() },
+            values: past.values.clone(),
+            ..History::default()
+        };
+        let here = all().filter(|row| row[shape.width()] == 1);
+        Ok(Unit { table: shape.table(here, &self.snapshot.texts), history })
+    }
+
+    /// How many units the people of the last release are in.
+    pub(super) fn kept_units(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Reads the arrivals of one cell.
+    pub(super) fn new_unit(
+        &self,
+        file: Option<ScratchFile>,
+        schema: &Schema,
+        past: &History,
+    ) -> Result<Unit, LedgerError> {
+        let shape = Shape::of(schema);
+        let numbers = rows::read_some(&self.scratch, file)?;
+        let attributes = schema.quasi.len();
+        let history = History {
+            releases: past.releases,
+            groups: PastGroups { regions: Regions::new(attributes), cells: Regions::default() },
+            values: past.values.clone(),
+            ..History::default()
+        };
+        Ok(Unit { table: shape.table(numbers.chunks_exact(shape.width()), &self.snapshot.texts), history })
+    }
+
+    /// Sorts the arrivals into units: passes over all of them count, until every unit is small.
+    pub(super) fn cut_newcomers(
+        &self,
+        promise: &dyn ByUnits,
+        schema: &Schema,
+    ) -> Result<(Units, Vec<Option<ScratchFile>>), ProjectError> {
+        let (shape, newcomers) = (Shape::of(schema), self.counted.newcomers);
+        let size = self.per_file.max(newcomers.div_ceil(MOST_FILES / 4));
+        let mut top = promise.top(schema, newcomers, size).ok_or(ProjectError::TooManyCodes)?;
+        let each = |take: &mut dyn FnMut(&[u32]) -> Result<(), LedgerError>| {
+            for &file in &self.newcomers {
+                let numbers = rows::read_some(&self.scratch, file)?;
+                numbers.chunks_exact(shape.width()).try_for_each(&mut *take)?;
+            }
+            Ok::<(), LedgerError>(())
+        };
+        while let Some(mut pass) = top.next_pass() {
+            each(&mut |row| {
+                top.count(shape.point(row), &mut pass);
+                Ok(())
+            })?;
+            top.grow(&pass);
+        }
+        let units = top.units();
+        let mut fan = Fan::new(&self.scratch, units.len());
+        each(&mut |row| fan.put(units.of(shape.point(row)), row))?;
+        Ok((units, fan.finish()?))
+    }
+}
+
+/// Who is in which group of a unit, in a file.
+#[derive(Clone, Copy)]
+pub(super) struct Members(ScratchFile);
+
+impl Members {
+    /// Writes who is in which of a unit's groups: where each group ends, the rows of all, and who is left out.
+    pub fn write(
+        scratch: &Scratch,
+        ends: &[u32],
+        rows: impl Iterator<Item = u32>,
+        left_out: impl Iterator<Item = u32>,
+    ) -> Result<Members, LedgerError> {
+        let mut numbers = vec![ends.len() as u32];
+        numbers.extend_from_slice(ends);
+        numbers.extend(rows);
+        numbers.extend(left_out);
+        Ok(Members(rows::write(scratch, &numbers)?))
+    }
+
+    /// Reads them back, with the groups in the order of the release. `places` has the place of each group there.
+    /// Returns the places of the groups as well, ascending.
+    pub fn read(self, scratch: &Scratch, places: &[u32]) -> Result<(Membership, Vec<u32>), LedgerError> {
+        let numbers = rows::read(scratch, self.0)?;
+        let (groups, numbers) = numbers.split_first().map_or((0, &[][..]), |(&groups, rest)| (groups as usize, rest));
+        let (ends, numbers) = numbers.split_at(groups);
+        let (rows, left_out) = numbers.split_at(ends.last().map_or(0, |&end| end as usize));
+        let mut order: Vec<u32> = (0..groups as u32).collect();
+        order.sort_unstable_by_key(|&group| places[group as usize]);
+        let of_group = |group: usize| {
+            let start = if group == 0 { 0 } else { ends[group - 1] as usize };
+            &rows[start..ends[group] as usize]
+        };
+        let membership = Membership {
+            rows: order.iter().flat_map(|&group| of_group(group as usize)).copied().collect(),
+            policy_groups: order.clone(),
+            withheld: left_out.iter().copied().map(Row).collect(),
+        };
+        Ok((membership, order.iter().map(|&group| places[group as usize]).collect()))
+    }
+}
