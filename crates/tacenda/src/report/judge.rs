@@ -7,7 +7,7 @@ use crate::audit::{Check, Coverage, Fault, Outcome, Reason, Severity, Verdict, W
 use crate::model::{Reader, Release, Scope};
 use crate::report::words::{capital, clean, counted, list, number, people, percent};
 use crate::report::{
-    Decision, FindingFacts, Gate, Material, QuestionFacts, ReleaseFacts, SequenceFacts, VerdictFacts, sequence,
+    Decision, Edition, FindingFacts, Gate, Material, QuestionFacts, ReleaseFacts, SequenceFacts, VerdictFacts, sequence,
 };
 
 /// What bears on one of the three questions.
@@ -482,6 +482,13 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
                         .into(),
                 );
             }
+            if material.edition == Edition::Steward && material.series.knowledge.is_none() {
+                steps.push(
+                    "Before anybody signs, give all private tables: tacenda report --truth FILE …, one per release. Without them \
+                     the questions about people were not asked."
+                        .into(),
+                );
+            }
             steps.push("Audit again when a release is added, or when new data about the same people appear.".into());
         }
     }
@@ -698,8 +705,8 @@ fn evidence(bearing: &Bearing, findings: &[&[FindingFacts]; 2], material: &Mater
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Report;
     use crate::report::samples::{broken, clean, release};
-    use crate::report::{Edition, Report};
 
     fn report(verdict: Verdict) -> Report {
         let mut sample = clean();

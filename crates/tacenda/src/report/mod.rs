@@ -42,7 +42,7 @@ mod language;
 pub use brief::brief;
 pub use content::*;
 pub use gather::{About, Gate, Material, Names, ReleaseOrigin};
-pub use html::{STYLE, figures, findings, html, parts, plots, story, verdict};
+pub use html::{STYLE, figures, findings, html, parts, plots, story, story_steps, verdict};
 pub use json::json;
 pub use junit::junit;
 pub use language::{Translation, translated};

@@ -7,10 +7,25 @@ use crate::promise::{ConnectionFault, DatabaseTable, DeliveryTarget};
 use std::fmt;
 use std::path::PathBuf;
 
+/// A table of a database.
+#[derive(Debug)]
+pub enum Fetched {
+    /// It was read.
+    Table(Source),
+    /// It has this many rows, more than may be read.
+    TooLarge(u64),
+}
+
 /// A way to speak to databases.
 pub trait Database: fmt::Debug + Send + Sync {
-    /// Reads a table as it is at one moment. Columns that are not `wanted` are never asked for.
-    fn fetch(&self, table: &DatabaseTable, wanted: &dyn Fn(&str) -> bool) -> Result<Source, DatabaseError>;
+    /// Reads a table as it is at one moment. Columns that are not `wanted` are never asked for. If a table has more rows than `most`,
+    /// it is not read.
+    fn fetch(
+        &self,
+        table: &DatabaseTable,
+        wanted: &dyn Fn(&str) -> bool,
+        most: Option<u64>,
+    ) -> Result<Fetched, DatabaseError>;
 
     /// Makes the database have a release. All of it arrives, or nothing. A release that is there already stays.
     fn deliver(&self, to: &DeliveryTarget, release: &ReceivedRelease) -> Result<Delivered, DatabaseError>;

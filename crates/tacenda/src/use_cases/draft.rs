@@ -9,7 +9,7 @@ use crate::publish::{
     Ways, is_project,
 };
 use crate::use_cases::private_file::refuse_link;
-use crate::use_cases::{DatabaseError, Progress, ProjectFolder, UseCaseError};
+use crate::use_cases::{DatabaseError, Fetched, Progress, ProjectFolder, UseCaseError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fs;
@@ -174,7 +174,10 @@ impl Drafting {
 /// The table in a database that a URL names, and the section that names it in the policy file.
 fn from_database(project: &ProjectFolder, url: &str) -> Result<(Source, String), UseCaseError> {
     let table = DatabaseTable::of_url(url).map_err(DatabaseError::from)?;
-    let source = project.database()?.fetch(&table, &|_| true)?;
+    let source = match project.database()?.fetch(&table, &|_| true, None)? {
+        Fetched::Table(source) => source,
+        Fetched::TooLarge(_) => unreachable!("nothing is too large where no limit is given"),
+    };
     let text = |text: &str| toml::Value::String(text.into()).to_string();
     let (name, connection) = (text(&table.name()), text(&table.connection.to_string()));
     Ok((

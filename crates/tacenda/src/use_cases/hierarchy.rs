@@ -7,7 +7,8 @@ use crate::ingest::{DraftColumn, Given};
 use crate::model::{Hierarchy, OTHER, Quasi};
 use crate::publish::{Access, POLICY_FILE};
 use crate::use_cases::draft::write;
-use crate::use_cases::{ProjectFolder, UseCaseError};
+use crate::use_cases::policy_text::may_be_used;
+use crate::use_cases::{ProjectFolder, UseCaseError, policy_text, save_policy_text};
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -18,8 +19,10 @@ pub struct TreeReport {
     pub column: String,
     /// The columns that have a tree.
     pub columns: Vec<String>,
-    /// The hierarchy file, relative to the policy file; none if the policy file lists the values itself.
-    pub file: Option<String>,
+    /// The hierarchy file, relative to the policy file.
+    pub file: String,
+    /// Whether the policy file lists the values itself. The file is then made when a tree is saved.
+    pub is_listed: bool,
     /// Its nodes, each before those below it.
     pub nodes: Vec<TreeNode>,
     /// Values of the table without a place, each shared by enough rows to be shown, with how many.
@@ -70,10 +73,12 @@ pub fn tree(project: &ProjectFolder, column: Option<&str>, data: Option<Given>) 
     let is_lost = |value: &str| !value.is_empty() && tree.leaf(value).is_none();
     let lost: Vec<&(String, u64)> = counts.iter().filter(|(value, _)| is_lost(value)).collect();
     let shown = |rows: u64| rows >= u64::from(DraftColumn::SHOWN);
+    let file = file_of(project, &quasi.name)?;
     Ok(TreeReport {
         column: quasi.name.clone(),
         columns,
-        file: file_of(project, &quasi.name)?,
+        is_listed: file.is_none(),
+        file: file.unwrap_or_else(|| new_file(&quasi.name)),
         nodes: nodes(tree, &by_value),
         rare_lost: lost.iter().filter(|(_, rows)| !shown(*rows)).count() as u64,
         lost: lost.into_iter().filter(|(_, rows)| shown(*rows)).cloned().collect(),
@@ -98,31 +103,62 @@ pub fn new_tree(report: &TreeReport, rule: &TreeRule) -> Result<String, UseCaseE
     Ok(ingest::hierarchy_text(rows))
 }
 
-/// Writes the hierarchy file of a column. If the policy cannot be read with it, the old file stays.
+/// Writes the hierarchy file of a column. If the project cannot go on with it, everything stays as it was. A policy file that lists
+/// the values itself names the new file in their place.
 pub fn save_tree(project: &ProjectFolder, column: &str, text: &str) -> Result<(), UseCaseError> {
-    let unnamed = || {
-        let line = format!("hierarchy = \"hierarchies/{column}.csv\"");
+    let policy = project.policy.clone().unwrap_or_else(|| project.root.join(POLICY_FILE));
+    let beside = policy.parent().unwrap_or(&project.root);
+    if let Some(name) = file_of(project, column)? {
+        let path = beside.join(name);
+        let before = fs::read_to_string(&path).map_err(UseCaseError::file(&path))?;
+        write(&path, text)?;
+        return may_be_used(project).or_else(|error| write(&path, &before).and(Err(error)));
+    }
+    let name = new_file(column);
+    let path = beside.join(&name);
+    if path.exists() {
+        let message = format!("{} exists already; nothing was changed: move it away first", path.display());
+        return Err(UseCaseError::Exists(message));
+    }
+    let by_hand = || {
         UseCaseError::usage(format!(
-            "the policy lists the values of {column} itself; write {line} there in place of values"
+            "the values of {column} were not found in the policy file; write hierarchy = \"{name}\" there in place of values"
         ))
     };
-    let name = file_of(project, column)?.ok_or_else(unnamed)?;
-    let policy = project.policy.clone().unwrap_or_else(|| project.root.join(POLICY_FILE));
-    let path = policy.parent().unwrap_or(&project.root).join(name);
-    let before = fs::read_to_string(&path).map_err(UseCaseError::file(&path))?;
+    let changed = naming_file(&policy_text(project)?, column, &name).ok_or_else(by_hand)?;
     write(&path, text)?;
-    if let Err(error) = ingest::read_policy(&policy) {
-        write(&path, &before)?;
-        return Err(error.into());
-    }
-    Ok(())
+    save_policy_text(project, &changed).inspect_err(|_| {
+        let _ = fs::remove_file(&path);
+    })
+}
+
+/// The file that a tree of a column is written to where the policy file names none.
+fn new_file(column: &str) -> String {
+    let plain = |letter: char| if letter.is_alphanumeric() || "-_".contains(letter) { letter } else { '_' };
+    format!("hierarchies/{}.csv", column.chars().map(plain).collect::<String>())
+}
+
+/// The text of a policy file that names a hierarchy file in place of the listed values of a column. Comments and layout stay. A change is
+/// taken only if it changed this and nothing else.
+fn naming_file(text: &str, column: &str, file: &str) -> Option<String> {
+    let mut wanted: toml::Table = toml::from_str(text).ok()?;
+    let settings = wanted.get_mut("columns")?.get_mut(column)?.as_table_mut()?;
+    settings.remove("values")?;
+    settings.insert("hierarchy".into(), toml::Value::String(file.into()));
+    let changed = |at: usize| {
+        let list = text[at..].find('[')? + at;
+        let ends = text[list..].match_indices(']').map(|(end, _)| list + end + 1);
+        let named = format!("hierarchy = {}", toml::Value::String(file.into()));
+        // A value may hold a bracket, so the list does not always end at the first one.
+        let mut tried = ends.take(100).map(|end| format!("{}{named}{}", &text[..at], &text[end..]));
+        tried.find(|changed| toml::from_str::<toml::Table>(changed).is_ok_and(|found| found == wanted))
+    };
+    text.match_indices("values").find_map(|(at, _)| changed(at))
 }
 
 /// The hierarchy file that the policy file names for a column.
 fn file_of(project: &ProjectFolder, column: &str) -> Result<Option<String>, UseCaseError> {
-    let policy = project.policy.clone().unwrap_or_else(|| project.root.join(POLICY_FILE));
-    let text = fs::read_to_string(&policy).map_err(UseCaseError::file(&policy))?;
-    let table: Option<toml::Table> = toml::from_str(&text).ok();
+    let table: Option<toml::Table> = toml::from_str(&policy_text(project)?).ok();
     let named = |table: &toml::Table| Some(table.get("columns")?.get(column)?.get("hierarchy")?.as_str()?.to_string());
     Ok(table.as_ref().and_then(named))
 }
@@ -233,6 +269,17 @@ mod tests {
         let groups = BTreeMap::from([("flu".to_string(), "lung".to_string()), ("cough".into(), "lung".into())]);
         let rows = grouped(&texts(&["flu", "gout", "cough"]), &groups);
         assert_eq!(rows, [["gout", "gout", "*"], ["cough", "lung", "*"], ["flu", "lung", "*"]]);
+    }
+
+    #[test]
+    fn listed_values_give_way_to_a_file_and_nothing_else_changes() {
+        let text = "# values = [\"no\"]\n[columns]\nsex = { role = \"quasi\", values = [\"F\", \"M\"] }\nward = { values = [\"a]b\",\n  \"c\"], unknown = \"other\" } # kept\n";
+        let changed = naming_file(text, "ward", "hierarchies/ward.csv").unwrap();
+        assert_eq!(
+            changed,
+            "# values = [\"no\"]\n[columns]\nsex = { role = \"quasi\", values = [\"F\", \"M\"] }\nward = { hierarchy = \"hierarchies/ward.csv\", unknown = \"other\" } # kept\n"
+        );
+        assert_eq!(naming_file(text, "nothing", "x.csv"), None);
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub use approve::{ApproveReport, Approving};
 pub use audit::{Audit, AuditAnswer, AuditRequest, FailOn, budget};
 pub use backup::{BackupReport, backup, restore};
 pub use check::{CheckReport, WhatIf, check};
-pub use database::{Database, DatabaseError, Delivered, Withdrawal};
+pub use database::{Database, DatabaseError, Delivered, Fetched, Withdrawal};
 pub use deliver::{DeliverReport, DeliveryOutcome, DeliveryReport, WantedDeliveries, deliver};
 pub use demo::{Attack, DemoReport, DemoRequest, DemoStory, NAIVE, demo};
 pub use diff::{DiffReport, DiffSide, DiffValue, diff};
@@ -54,7 +54,7 @@ pub use draft::{DraftRequest, Drafting, InitColumn, InitReport};
 pub use erase::{EraseReport, erase, retain};
 pub use error::{RequestFault, UseCaseError};
 pub use explain::{
-    ExplainReport, explain_audit, explain_code, explain_finding, explain_group, explain_person, wrapped,
+    ExplainReport, explain_audit, explain_code, explain_finding, explain_group, explain_person, person_stories, wrapped,
 };
 pub use hierarchy::{TreeNode, TreeReport, TreeRule, new_tree, save_tree, tree};
 pub use keys::{KeyReport, new_key, rotate_key, show_key};
@@ -80,5 +80,5 @@ pub use start_over::{EARLIER, NewReport, StartOver, start_over};
 pub use subject::{Order, Subject, SubjectRequest};
 pub use summary::{Summary, ViewSummary};
 pub use told::ToldError;
-pub use trial::{Trial, TrialReport};
+pub use trial::{SettingChoice, Trial, TrialReport};
 pub use vault::{VaultReport, reseal_vault, set_vault_passphrase};

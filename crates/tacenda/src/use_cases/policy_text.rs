@@ -1,7 +1,6 @@
 //! The text of the policy file, read and changed. What cannot be used is not saved.
 
-use crate::ingest;
-use crate::publish::POLICY_FILE;
+use crate::publish::{Access, POLICY_FILE, ProjectError};
 use crate::use_cases::{ProjectFolder, UseCaseError};
 use std::fs;
 
@@ -11,16 +10,25 @@ pub fn policy_text(project: &ProjectFolder) -> Result<String, UseCaseError> {
     fs::read_to_string(&path).map_err(UseCaseError::file(&path))
 }
 
-/// Changes the policy file, if the new text is a policy. Otherwise the old one stays, and the error has every fault.
+/// Changes the policy file, if the new text is a policy under which the series may go on. Otherwise the old one stays, and the error has every fault.
 pub fn save_policy_text(project: &ProjectFolder, text: &str) -> Result<(), UseCaseError> {
     let path = project.policy.clone().unwrap_or_else(|| project.root.join(POLICY_FILE));
     let new = path.with_extension("toml.new");
     // Beside the old file, because hierarchies are looked for from there.
     fs::write(&new, text).map_err(UseCaseError::file(&new))?;
-    let read = ingest::read_policy(&new);
-    if let Err(error) = read {
+    if let Err(error) = may_be_used(&ProjectFolder { policy: Some(new.clone()), ..project.clone() }) {
         let _ = fs::remove_file(&new);
-        return Err(error.into());
+        return Err(error);
     }
     fs::rename(&new, &path).map_err(UseCaseError::file(&path))
+}
+
+/// Whether a project may go on under its policy file. What else is wrong with the project is not the file's fault.
+pub(super) fn may_be_used(project: &ProjectFolder) -> Result<(), UseCaseError> {
+    match project.open(Access::Look) {
+        Err(
+            error @ (ProjectError::PolicyFile(_) | ProjectError::Loosened { .. } | ProjectError::OtherSeries { .. }),
+        ) => Err(error.into()),
+        _ => Ok(()),
+    }
 }

@@ -1,12 +1,12 @@
-//! The single problems behind an error, for programs.
+//! One problem behind an error, for programs.
 
-use crate::publish::{ProjectError, PublishError};
-use crate::use_cases::UseCaseError;
+use crate::audit::Finding;
+use crate::ingest::Problem;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One problem with a table, a policy file or a release.
-#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct ProblemReport {
     /// Its code.
     pub code: String,
@@ -22,46 +22,27 @@ pub struct ProblemReport {
     pub way_out: Option<String>,
 }
 
-impl UseCaseError {
-    /// The single problems, where there are several. None contains a cell.
-    pub fn problems(&self) -> Vec<ProblemReport> {
-        let (UseCaseError::Project(error) | UseCaseError::NotMet { error, .. }) = self else { return Vec::new() };
-        match error {
-            ProjectError::PolicyFile(errors) => {
-                let fault = |fault| ProblemReport {
-                    lines: errors.line(fault).map(|line| line as u64).into_iter().collect(),
-                    code: fault.kind.code().to_string(),
-                    message: fault.message.clone(),
-                    way_out: (!fault.help.is_empty()).then(|| fault.help.clone()),
-                    ..ProblemReport::default()
-                };
-                errors.faults.iter().map(fault).collect()
-            }
-            ProjectError::Ingest(error) => {
-                let problem = |problem: &crate::ingest::Problem| ProblemReport {
-                    code: problem.code().to_string(),
-                    message: if problem.detail.is_empty() {
-                        problem.kind.title().to_string()
-                    } else {
-                        format!("{}: {}", problem.kind.title(), problem.detail)
-                    },
-                    column: problem.column.clone(),
-                    count: Some(problem.rows),
-                    lines: problem.places.clone(),
-                    way_out: Some(problem.way_out().to_string()),
-                };
-                error.problems().iter().map(problem).collect()
-            }
-            ProjectError::Publish(PublishError::Refused(findings)) => {
-                let finding = |finding: &crate::audit::Finding| ProblemReport {
-                    code: finding.fault.code().to_string(),
-                    message: finding.fault.title().to_string(),
-                    count: Some(finding.people),
-                    ..ProblemReport::default()
-                };
-                findings.iter().map(finding).collect()
-            }
-            _ => Vec::new(),
+impl ProblemReport {
+    /// A problem of a table, without its cells.
+    pub(super) fn of_problem(problem: &Problem) -> ProblemReport {
+        let title = problem.kind.title();
+        ProblemReport {
+            code: problem.code().to_string(),
+            message: if problem.detail.is_empty() { title.into() } else { format!("{title}: {}", problem.detail) },
+            column: problem.column.clone(),
+            count: Some(problem.rows),
+            lines: problem.places.clone(),
+            way_out: Some(problem.way_out().to_string()),
+        }
+    }
+
+    /// Something that the gate found.
+    pub(super) fn of_finding(finding: &Finding) -> ProblemReport {
+        ProblemReport {
+            code: finding.fault.code().to_string(),
+            message: finding.fault.title().to_string(),
+            count: Some(finding.people),
+            ..ProblemReport::default()
         }
     }
 }

@@ -3,10 +3,13 @@
 use crate::ingest;
 use crate::ingest::{Given, Source};
 use crate::promise::{Connection, DatabaseTable};
-use crate::publish::{Access, Ingredients, Input, NextRelease, POLICY_FILE, Project, ProjectError, Rehearsal};
+use crate::publish::{
+    Access, Ingredients, Input, NextRelease, POLICY_FILE, Project, ProjectError, Rehearsal, memory_for, most_rows,
+};
 use crate::use_cases::plan::Plan;
 use crate::use_cases::{
-    Database, DatabaseError, DeliveryReport, Progress, ProjectFolder, Summary, UseCaseError, WantedDeliveries, deliver,
+    Database, DatabaseError, DeliveryReport, Fetched, Progress, ProjectFolder, Summary, UseCaseError, WantedDeliveries,
+    deliver,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -119,7 +122,10 @@ impl ReleaseRequest {
                 let schema = &project.policy().schema;
                 let orders = |column: &str| schema.person.order_column() == Some(column);
                 let wanted = |column: &str| orders(column) || schema.dropped.iter().all(|dropped| dropped != column);
-                Given::Frame(self.project.database()?.fetch(&table, &wanted)?)
+                match self.project.database()?.fetch(&table, &wanted, self.memory.map(most_rows))? {
+                    Fetched::Table(source) => Given::Frame(source),
+                    Fetched::TooLarge(rows) => return Err(memory_for(rows, self.memory.unwrap_or(0)).into()),
+                }
             }
         };
         Ok(Input {
@@ -176,13 +182,14 @@ impl ReleaseRequest {
                 return Err(ProjectError::PlanStale { what: "the policy" }.into());
             }
             Some(plan) => project.planned_material(&plan.kept, &plan.data_sha256, &step)?,
-            None => project.material(self.input(table, &project)?, &step)?,
+            None => project.material_within(self.input(table, &project)?, &step)?,
         };
         let next = self.next();
         if let Some(number) = project.published_from(&material, next)? {
             return Ok(self.already(project, number, progress));
         }
-        let rehearsal = Rehearsal { approval, ..project.rehearse(&material, next, &step)? };
+        let mut rehearsal = project.rehearse(&material, next, &step)?;
+        rehearsal.approval = approval;
         let rehearsed = Rehearsed { project, material, rehearsal, database: self.project.database.clone() };
         if let Some(plan) = &plan {
             plan.matches(&rehearsed)?;

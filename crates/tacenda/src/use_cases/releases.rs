@@ -1,14 +1,14 @@
 //! The releases of a project, from the ledger and the release folders alone: listed, shown, counted in, verified.
 
 use crate::audit::Fault;
-use crate::folder::ReceivedRelease;
+use crate::folder::{FolderError, ReceivedRelease};
 use crate::keys::{KeyError, KeyFolder, PublicKey, Trust};
 use crate::ledger::{
     Amendment, Anchors, Delivery, Erasure, Event, LedgerError, PublishedTo, RealDisk, Store, What, unsealed,
 };
 use crate::measure::Loss;
 use crate::model::{ChainBreak, ChainFault, ChainLink, chain_breaks, counted};
-use crate::publish::{SIGNATURE, check_signed};
+use crate::publish::{SIGNATURE, check_signed, uncovered};
 use crate::use_cases::{Progress, UseCaseError};
 use crate::{folder, ledger, measure};
 use schemars::JsonSchema;
@@ -150,12 +150,15 @@ impl<'a> VerifyRequest<'a> {
 /// The answer of verify.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct VerifyReport {
-    /// Whether everything is as it was published.
+    /// Whether no fault was found. `ledger` and `signed_by` tell what vouches for that.
     pub whole: bool,
     /// Whether the only fault is a publish that was committed but not finished. The next publish finishes it.
     pub unfinished: bool,
     /// How many releases were checked.
     pub releases: u32,
+    /// Whether they were compared with a ledger. Otherwise, and without a key, a release only fits its own checksums, and
+    /// anybody can make one that does.
+    pub ledger: bool,
     /// Whether the vault was there to be checked.
     pub vault: bool,
     /// Whether something is signed.
@@ -310,7 +313,8 @@ pub fn verify(request: &VerifyRequest<'_>, progress: Progress<'_>) -> Result<Ver
     let unfinished = !found.is_empty() && found.iter().all(|error| matches!(error, LedgerError::Unfinished { .. }));
     let (releases, vault) = (store.releases(), store.has_vault());
     let unfinished = unfinished && faults.len() == found.len();
-    Ok(VerifyReport { whole: faults.is_empty(), unfinished, releases, vault, signed, signed_by: signers, faults })
+    let (whole, signed_by) = (faults.is_empty(), signers);
+    Ok(VerifyReport { whole, unfinished, releases, ledger: true, vault, signed, signed_by, faults })
 }
 
 /// Checks release folders without a project.
@@ -340,7 +344,11 @@ fn verify_folders(
             Ok(release) => links.push(release.link()),
             Err(error) => faults.push(VerifyFault::new(error.code(), named(error.to_string()))),
         }
-        if !keys.is_empty() {
+        if keys.is_empty() {
+            // Whoever reads the folder would take it for a part of the release.
+            let added = uncovered(folder).ok().flatten().map(|file| FolderError::Unlisted { file });
+            faults.extend(added.map(|error| VerifyFault::new(error.code(), named(error.to_string()))));
+        } else {
             let before = faults.len();
             check_folder(folder, &mut trust, &mut signed_by, &mut faults);
             faults[before..].iter_mut().for_each(|fault| fault.message = named(std::mem::take(&mut fault.message)));
@@ -349,7 +357,7 @@ fn verify_folders(
     faults.extend(chain_faults(&links).into_iter().map(|(_, fault)| fault));
     let signed = found.iter().any(|folder| folder.join(SIGNATURE).exists());
     let (whole, releases) = (faults.is_empty(), found.len() as u32);
-    Ok(VerifyReport { whole, unfinished: false, releases, vault: false, signed, signed_by, faults })
+    Ok(VerifyReport { whole, unfinished: false, releases, ledger: false, vault: false, signed, signed_by, faults })
 }
 
 /// A release folder, or those in a folder, by name.

@@ -1,9 +1,9 @@
 //! A rehearsed or published release in numbers.
 
 use crate::measure::{CountErrors, Loss};
-use crate::model::{Row, Schema};
+use crate::model::Schema;
 use crate::promise::PolicyFile;
-use crate::publish::{Ingredients, PreparedView, Rehearsal};
+use crate::publish::{Ingredients, PeopleFacts, PreparedView, Rehearsal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -114,12 +114,7 @@ impl Summary {
     pub(super) fn new(file: &PolicyFile, material: &Ingredients, rehearsal: &Rehearsal) -> Summary {
         let (release, change) = (&rehearsal.prepared.release, rehearsal.prepared.change);
         let counterfeits = release.counterfeit_count();
-        let withheld = &rehearsal.prepared.membership.withheld;
-        let was_published = |row: &&Row| {
-            let record = material.history().record(material.table().key(**row));
-            record.is_some_and(|record| record.is_published())
-        };
-        let taken_out = withheld.iter().filter(was_published).count() as u64;
+        let PeopleFacts { people, withheld, taken_out } = rehearsal.prepared.facts;
         Summary {
             series: file.series.name.clone(),
             release: release.number,
@@ -127,15 +122,15 @@ impl Summary {
             view: rehearsal.prepared.view().map(|view| ViewSummary::new(view, file, &rehearsal.prepared.schema)),
             promise: file.terms().sentence,
             promise_in_short: file.terms().short(),
-            people: material.table().len() as u64,
+            people,
             arrived: change.arrived,
             returned: change.returned,
             left: change.left,
             quasi_changed: change.quasi_changed,
             sensitive_changed: change.sensitive_changed,
             published: release.row_count() as u64 - counterfeits,
-            withheld: withheld.len() as u64,
-            waiting: withheld.len() as u64 - taken_out,
+            withheld,
+            waiting: withheld - taken_out,
             taken_out,
             groups: release.group_count() as u64,
             counterfeits,

@@ -1,10 +1,13 @@
-//! An error in full, as a person reads it: a code, what is wrong, the single problems, and the page about the code.
+//! An error in full: a code, what is wrong, the single problems for people and for programs, and the page about the code.
+//!
+//! Only this place looks into an error. The command, Python and the console tell what they find here.
 
+use crate::ingest::{IngestError, SaidIn};
 use crate::publish::{ProjectError, PublishError};
-use crate::use_cases::{UseCaseError, explain_code};
+use crate::use_cases::{ProblemReport, UseCaseError, explain_code};
 
 /// An error in full.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ToldError {
     /// Its code.
     pub code: String,
@@ -14,6 +17,10 @@ pub struct ToldError {
     pub message: String,
     /// The single problems, each with its place and its way out.
     pub lines: Vec<String>,
+    /// Why a promise cannot be met.
+    pub notes: Vec<String>,
+    /// The single problems, for programs.
+    pub problems: Vec<ProblemReport>,
     /// What the code means.
     pub page: String,
 }
@@ -21,46 +28,72 @@ pub struct ToldError {
 impl ToldError {
     /// Tells an error. Nothing is read again, and no cell is named.
     pub fn of(error: &UseCaseError) -> ToldError {
-        let (message, lines) = told(error);
+        ToldError::rejecting(error, "the table was not accepted; nothing was published")
+    }
+
+    /// The same where inputs that are not accepted are told in other words.
+    pub fn rejecting(error: &UseCaseError, rejected: &str) -> ToldError {
+        let told = match error {
+            UseCaseError::NoColumns { columns } => ToldError {
+                message: error.to_string(),
+                lines: vec![format!("the files have the columns {}", columns.join(", "))],
+                ..ToldError::default()
+            },
+            UseCaseError::NotMet { error, notes } => {
+                ToldError { notes: notes.clone(), ..ToldError::of_project(error, rejected) }
+            }
+            UseCaseError::Project(error) => ToldError::of_project(error, rejected),
+            error => ToldError { message: error.to_string(), ..ToldError::default() },
+        };
         let code = error.code();
         let page = explain_code(code).map(|page| page.explanation).unwrap_or_default();
-        ToldError { code: code.into(), exit: error.exit_code(), message, lines, page }
+        ToldError { code: code.into(), exit: error.exit_code(), page, ..told }
+    }
+
+    fn of_project(error: &ProjectError, rejected: &str) -> ToldError {
+        match error {
+            ProjectError::PolicyFile(errors) => ToldError::of_each(
+                "the policy file cannot be used",
+                &errors.faults,
+                |fault| {
+                    let line = errors.line(fault).map_or(String::new(), |line| format!(", line {line}"));
+                    let help = if fault.help.is_empty() { String::new() } else { format!("; {}", fault.help) };
+                    format!("{}{line}: {}{help}", fault.kind.code(), fault.message)
+                },
+                |fault| ProblemReport {
+                    lines: errors.line(fault).map(|line| line as u64).into_iter().collect(),
+                    code: fault.kind.code().to_string(),
+                    message: fault.message.clone(),
+                    way_out: (!fault.help.is_empty()).then(|| fault.help.clone()),
+                    ..ProblemReport::default()
+                },
+            ),
+            ProjectError::Ingest(error) if !error.problems().is_empty() => {
+                let rejected = if is_about_view(error) { VIEW_REJECTED } else { rejected };
+                ToldError::of_each(rejected, error.problems(), ToString::to_string, ProblemReport::of_problem)
+            }
+            ProjectError::Publish(PublishError::Refused(findings)) => {
+                let refused = "the auditor refused the release; nothing was published";
+                ToldError::of_each(refused, findings, ToString::to_string, ProblemReport::of_finding)
+            }
+            error => ToldError { message: error.to_string(), ..ToldError::default() },
+        }
+    }
+
+    /// A message, and each single problem in both forms.
+    fn of_each<T>(
+        message: &str,
+        all: &[T],
+        line: impl Fn(&T) -> String,
+        problem: impl Fn(&T) -> ProblemReport,
+    ) -> ToldError {
+        let (lines, problems) = all.iter().map(|one| (line(one), problem(one))).unzip();
+        ToldError { message: message.into(), lines, problems, ..ToldError::default() }
     }
 }
 
-fn told(error: &UseCaseError) -> (String, Vec<String>) {
-    match error {
-        UseCaseError::NoColumns { columns } => {
-            (error.to_string(), vec![format!("the files have the columns {}", columns.join(", "))])
-        }
-        UseCaseError::NotMet { error, notes } => {
-            let (message, mut lines) = told_project(error);
-            lines.extend(notes.iter().cloned());
-            (message, lines)
-        }
-        UseCaseError::Project(error) => told_project(error),
-        error => (error.to_string(), Vec::new()),
-    }
-}
+const VIEW_REJECTED: &str = "the file of a view that was made elsewhere was not accepted; nothing was published";
 
-fn told_project(error: &ProjectError) -> (String, Vec<String>) {
-    match error {
-        ProjectError::PolicyFile(errors) => {
-            let faults = errors.faults.iter().map(|fault| {
-                let line = errors.line(fault).map_or(String::new(), |line| format!(", line {line}"));
-                let help = if fault.help.is_empty() { String::new() } else { format!("; {}", fault.help) };
-                format!("{}{line}: {}{help}", fault.kind.code(), fault.message)
-            });
-            ("the policy file cannot be used".into(), faults.collect())
-        }
-        ProjectError::Ingest(error) if !error.problems().is_empty() => (
-            "the table was not accepted; nothing was published".into(),
-            error.problems().iter().map(ToString::to_string).collect(),
-        ),
-        ProjectError::Publish(PublishError::Refused(findings)) => (
-            "the auditor refused the release; nothing was published".into(),
-            findings.iter().map(ToString::to_string).collect(),
-        ),
-        error => (error.to_string(), Vec::new()),
-    }
+fn is_about_view(error: &IngestError) -> bool {
+    error.problems().iter().any(|problem| problem.said_in == SaidIn::View)
 }

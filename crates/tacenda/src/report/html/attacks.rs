@@ -75,11 +75,15 @@ impl Page<'_> {
     }
 
     pub(super) fn story(&self, story: &StoryFacts) -> Markup {
+        html! { h3 { (story.heading()) } (self.steps(story)) }
+    }
+
+    /// The story without its heading.
+    pub(super) fn steps(&self, story: &StoryFacts) -> Markup {
         let names: Vec<&str> = story.known.iter().map(|(name, _)| name.as_str()).collect();
         let most = self.cap(40);
         let before = story.steps.last().map_or(&[][..], |step| &step.left);
         html! {
-            h3 { (story.heading()) }
             p {
                 (clip(&story.opening(), 700))
                 @if story.coded { " Values are coded: D1 is the same sensitive value throughout." }
@@ -198,7 +202,7 @@ fn chips(found: &[String], left: &[String]) -> Markup {
     html! {
         div class="chips" {
             @for value in found.iter().take(MOST_VALUES) {
-                span class={ "chip " @if left.contains(value) { "left" } @else { "gone" } } { (clip(value, 60)) }
+                span class={ "chip " @if left.contains(value) { "left" } @else { "gone" } } translate="no" { (clip(value, 60)) }
             }
             @if found.len() > MOST_VALUES {
                 span class="chip" { "and " (found.len() - MOST_VALUES) " more" }

@@ -67,6 +67,11 @@ pub fn story(report: &Report) -> Option<Markup> {
     report.story.as_ref().map(|story| Page { report, cut: 1, plots: 0 }.story(story))
 }
 
+/// The same without its heading, for a page about one person.
+pub fn story_steps(report: &Report) -> Option<Markup> {
+    report.story.as_ref().map(|story| Page { report, cut: 1, plots: 0 }.steps(story))
+}
+
 fn is_control(letter: char) -> bool {
     letter.is_control() && letter != '\n'
 }

@@ -158,6 +158,30 @@ pub fn explain_person(
     names: Names,
     progress: Progress<'_>,
 ) -> Result<ExplainReport, UseCaseError> {
+    let stories = person_stories(identifier, subject, names, progress)?;
+    let mut out = String::new();
+    if stories.is_empty() {
+        out.push_str("No release with sensitive values contains this person.\n");
+    }
+    if stories.len() > 1 {
+        out.push_str("The value changed between releases. Each period is attacked separately.\n\n");
+    }
+    for report in &stories {
+        if !out.is_empty() && !out.ends_with("\n\n") {
+            out.push('\n');
+        }
+        out.push_str(&report.story.as_ref().map_or_else(String::new, told));
+    }
+    Ok(answer("person", "one person, attacked step by step", out))
+}
+
+/// The same as reports that hold nothing but the story: one for each period in which the person's value stayed.
+pub fn person_stories(
+    identifier: &str,
+    subject: SubjectRequest,
+    names: Names,
+    progress: Progress<'_>,
+) -> Result<Vec<Report>, UseCaseError> {
     let subject = Subject::read(subject, progress)?;
     let unknown = "explaining a person needs the private tables: --truth FILE… --id COLUMN, one table per release";
     let knowledge = subject.knowledge().ok_or_else(|| UseCaseError::usage(unknown))?;
@@ -168,16 +192,9 @@ pub fn explain_person(
     let (attacker, budget) = (Attacker::default(), Budget::default());
     let mut stories = audit::stories_of(&series, attacker, &budget, person);
     stories.retain(|story| !story.steps.is_empty());
-    let mut out = String::new();
-    if stories.is_empty() {
-        out.push_str("No release with sensitive values contains this person.\n");
-    }
-    if stories.len() > 1 {
-        out.push_str("The value changed between releases. Each period is attacked separately.\n\n");
-    }
-    for story in stories {
+    let report = |story| {
         let assessment = Assessment { story: Some(story), ..Assessment::default() };
-        let material = Material {
+        Report::new(&Material {
             edition: Edition::Auditor,
             series,
             assessment: &assessment,
@@ -189,13 +206,9 @@ pub fn explain_person(
             governance: None,
             private: None,
             has_truth: true,
-        };
-        if !out.is_empty() && !out.ends_with("\n\n") {
-            out.push('\n');
-        }
-        out.push_str(&Report::new(&material).story.as_ref().map_or_else(String::new, told));
-    }
-    Ok(answer("person", "one person, attacked step by step", out))
+        })
+    };
+    Ok(stories.into_iter().map(report).collect())
 }
 
 fn answer(code: &str, title: &str, explanation: String) -> ExplainReport {

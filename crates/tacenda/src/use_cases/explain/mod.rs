@@ -2,7 +2,7 @@
 
 mod case;
 
-pub use case::{explain_finding, explain_group, explain_person};
+pub use case::{explain_finding, explain_group, explain_person, person_stories};
 
 use crate::report::{Report, TextOptions};
 use crate::use_cases::{DatabaseError, RequestFault, UseCaseError};
