@@ -55,12 +55,26 @@ def releases_are_checked(release: pathlib.Path, key: str) -> int:
                 continue
             bad = bytearray(good)
             bad[at] ^= 1
+            # The last letter of a base64 line has bits to spare, and minisign does not read them: the same signature, spelt otherwise.
+            if path.suffix == ".minisig" and decoded(bad) == decoded(good):
+                continue
             path.write_bytes(bad)
             assert not (minisign(release, key) and sums(release)), f"{path.name}, byte {at}"
             tries += 1
         path.write_bytes(good)
     assert minisign(release, key) and sums(release) and tries > 700, tries
     return tries
+
+
+def decoded(signature: bytes) -> list[bytes]:
+    """Its four lines as minisign reads them; a line that is no base64 stays as it is."""
+    lines = bytes(signature).split(b"\n")
+    for at in (1, 3):
+        try:
+            lines[at] = base64.b64decode(lines[at], validate=True)
+        except ValueError:
+            pass
+    return lines
 
 
 def statement_is_checked(release: pathlib.Path, key: str) -> None:
