@@ -586,6 +586,7 @@ fn the_difference_is_also_told_without_suppressed_rows() {
     assert_eq!(told_of(&without), "FAIL A721 2");
     // Whoever arrives in a group of their own is not told apart by it, and enough values are enough.
     assert_eq!(told_of(&[with[0], ("1/1/a", "1-9/ab 11-19/ab 21-29/ab 0-127/ce")]), "PASS");
+    assert_eq!(told_of(&[with[0], ("1/1/a", "1-9/abcd 11-19/ab 21-29/aa 0-127/ce")]), "PASS");
     assert_eq!(told_of(&[with[0], ("1/1/a", "1-9/abcd 11-19/abef 0-127/ce")]), "PASS");
     // A row that went away may have been suppressed: nothing follows.
     assert_eq!(told_of(&[with[0], ("1/1/a", "1-9/ac 11-19/abd 0-127/bce")]), "PASS");

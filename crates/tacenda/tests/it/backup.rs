@@ -335,3 +335,38 @@ fn a_state_without_releases_is_not_gone_on_from_once_people_were_erased() {
     use_cases::erase(&house.project("project"), &["p10".into()]).unwrap();
     assert_eq!(restored("late"), "L511");
 }
+
+/// What cannot be restored is no backup: the damage is told when there is still something to mend it from. A stray file does no
+/// harm, because it is not packed.
+#[test]
+fn a_damaged_project_gives_no_backup() {
+    let house = House::new();
+    (1..=2).for_each(|number| drop(house.publish("project", number).unwrap()));
+    let release = house.place("project/releases/wards/r0001");
+    let vault = house.place("project/.tacenda/vault");
+    let named = |folder: &Path, part: &str| {
+        let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        paths.into_iter().find(|path| path.display().to_string().contains(part)).unwrap()
+    };
+    let backup = |name: &str| use_cases::backup(&house.project("project"), &house.place(name));
+    fs::write(release.join(".DS_Store"), "a desktop left this").unwrap();
+    for (at, file) in [named(&release, ".csv"), named(&vault, "keys-"), named(&vault, "history-")].iter().enumerate() {
+        let good = fs::read(file).unwrap();
+        let mut bad = good.clone();
+        let middle = bad.len() / 2;
+        bad[middle] ^= 1;
+        fs::write(file, bad).unwrap();
+        let name = format!("{at}.age");
+        let error = backup(&name).unwrap_err();
+        assert!(["L503", "L507"].contains(&error.code()) && error.exit_code() == 5, "{error}");
+        assert!(!house.place(&name).exists());
+        // The release that would follow is not published either, and the older backups stay.
+        let request = ReleaseRequest { backup: Some(house.place(&name)), ..house.request("project", 3) };
+        let published = request.prepare(None, &|_, _| {}).and_then(|next| next.publish(&|_, _| {}));
+        assert!(published.is_err() && !house.place(&name).exists(), "{}", file.display());
+        fs::write(file, good).unwrap();
+    }
+    backup("whole.age").unwrap();
+    use_cases::restore(&house.project("restored"), &house.place("whole.age")).unwrap();
+    assert!(house.is_whole("restored"));
+}

@@ -9,8 +9,8 @@ use tacenda::ingest::Source;
 use tacenda::ledger::Anchors;
 use tacenda::promise::{DatabaseTable, DeliveryTarget};
 use tacenda::use_cases::{
-    self, Database, DatabaseError, Delivered, DeliveryReport, Next, ProjectFolder, PublishReport, ReleaseRequest,
-    UseCaseError, WantedDeliveries, Withdrawal,
+    self, Database, DatabaseError, Delivered, DeliveryReport, Fetched, Next, ProjectFolder, PublishReport,
+    ReleaseRequest, UseCaseError, WantedDeliveries, Withdrawal,
 };
 use tempfile::TempDir;
 
@@ -42,14 +42,22 @@ impl FakeDatabase {
 }
 
 impl Database for FakeDatabase {
-    fn fetch(&self, _: &DatabaseTable, wanted: &dyn Fn(&str) -> bool) -> Result<Source, DatabaseError> {
+    fn fetch(
+        &self,
+        _: &DatabaseTable,
+        wanted: &dyn Fn(&str) -> bool,
+        most: Option<u64>,
+    ) -> Result<Fetched, DatabaseError> {
         self.reached()?;
+        if most.is_some_and(|most| most < 30) {
+            return Ok(Fetched::TooLarge(30));
+        }
         self.fetched.fetch_add(1, Ordering::SeqCst);
         assert!(wanted("age") && wanted("unknown") && !wanted("note"), "what is dropped is not wanted");
         let first = self.first_person.load(Ordering::SeqCst);
         let row = |person: usize| format!("p{person},{},{}\n", 20 + person % 50, ["flu", "gout", "acne"][person % 3]);
         let text: String = ["id,age,illness\n".into()].into_iter().chain((first..first + 30).map(row)).collect();
-        Ok(Source::spool("a table", text.as_bytes()).unwrap())
+        Ok(Fetched::Table(Source::spool("a table", text.as_bytes()).unwrap()))
     }
 
     fn deliver(&self, to: &DeliveryTarget, release: &ReceivedRelease) -> Result<Delivered, DatabaseError> {

@@ -8,8 +8,12 @@ mod entry;
 #[expect(dead_code, reason = "libFuzzer asks in another way")]
 mod mutate;
 
-use arrow_array::{ArrayRef, Date32Array, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{
+    Array, ArrayRef, Date32Array, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray, new_null_array,
+};
+use arrow_schema::{Field, Schema};
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use std::collections::BTreeMap;
@@ -26,10 +30,12 @@ const RUNS: &[(&str, u64, usize)] = &[
     ("release", 500, 6),
     ("policy", 1_500, 15),
     ("hierarchy", 500, 2),
+    ("arx", 300, 3),
     ("snapshot", 1_500, 12),
     ("delta", 1_200, 10),
     ("ledger", 800, 3),
     ("folder", 700, 4),
+    ("parquet", 700, 2),
     ("plan", 250, 4),
     ("question", 3_000, 3),
 ];
@@ -39,11 +45,13 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 fn corpus(target: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    // Some seeds are made here, because they follow the formats.
+    let mut paths: Vec<_> = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let mut seeds: Vec<Vec<u8>> = paths.iter().map(|path| fs::read(path).unwrap()).collect();
     match target {
-        "snapshot" => seeds.extend((0..12).map(parquet)),
+        "snapshot" => seeds.extend((0..12).map(parquet).chain([0, 3].map(workbook))),
+        "parquet" => seeds.extend((0..40).map(odd_release)),
         "delta" => seeds.push(parquet(1)),
         "folder" => seeds.push(entry::release_folder().to_vec()),
         _ => {}
@@ -145,12 +153,63 @@ fn parquet(number: u64) -> Vec<u8> {
         .set_dictionary_enabled(rng.below(2) == 0)
         .set_max_row_group_row_count(Some(1 + rng.below(6) as usize))
         .build();
-    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    written(&RecordBatch::try_from_iter(columns).unwrap(), properties)
+}
+
+fn written(batch: &RecordBatch, properties: WriterProperties) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
-    writer.write(&batch).unwrap();
+    writer.write(batch).unwrap();
     writer.close().unwrap();
     bytes
+}
+
+/// The Parquet file of a release, with a column or more that is not as it should be: other values, other types, none at all.
+fn odd_release(number: u64) -> Vec<u8> {
+    let right = bytes::Bytes::from_static(entry::release_parquet());
+    let batch = ParquetRecordBatchReaderBuilder::try_new(right).unwrap().build().unwrap().next().unwrap().unwrap();
+    let mut rng = Rng::from_number(number);
+    let mut fields: Vec<Arc<Field>> = batch.schema().fields().iter().cloned().collect();
+    let mut columns: Vec<ArrayRef> = batch.columns().to_vec();
+    let rows = batch.num_rows();
+    for _ in 0..number.min(2) {
+        let at = rng.below(columns.len() as u64) as usize;
+        match rng.below(6) {
+            0 => columns.swap(at, 0),
+            1 => columns[at] = new_null_array(columns[at].data_type(), rows),
+            2 => columns[at] = Arc::new(Int32Array::from_iter_values((0..rows).map(|row| i32::MAX - row as i32))),
+            3 => columns[at] = Arc::new(StringArray::from_iter_values((0..rows).map(|_| entry::CANARY))),
+            4 => {
+                columns.remove(at);
+                fields.remove(at);
+            }
+            _ => columns = columns.iter().map(|column| column.slice(0, rows / 2)).collect(),
+        }
+    }
+    let field = |(field, column): (&Arc<Field>, &ArrayRef)| Field::new(field.name(), column.data_type().clone(), true);
+    let schema = Schema::new(fields.iter().zip(&columns).map(field).collect::<Vec<Field>>());
+    let rows = columns.iter().map(|column| column.len()).min().unwrap();
+    let columns = columns.iter().map(|column| column.slice(0, rows)).collect();
+    written(&RecordBatch::try_new(Arc::new(schema), columns).unwrap(), WriterProperties::new())
+}
+
+/// A table of the corpus as a workbook.
+fn workbook(number: u64) -> Vec<u8> {
+    let text = include_str!("../../../../fuzz/corpus/snapshot/1");
+    let mut book = rust_xlsxwriter::Workbook::new();
+    let sheet = book.add_worksheet();
+    for (row, line) in text.lines().enumerate() {
+        for (column, cell) in line.split(',').enumerate() {
+            match cell.parse::<f64>() {
+                Ok(value) if number.is_multiple_of(2) => sheet.write_number(row as u32, column as u16, value).unwrap(),
+                _ => sheet.write_string(row as u32, column as u16, cell).unwrap(),
+            };
+        }
+    }
+    if number > 1 {
+        sheet.write_formula(3, 2, "=1/0").unwrap();
+    }
+    book.save_to_buffer().unwrap()
 }
 
 #[test]
@@ -170,10 +229,12 @@ runs! {
     release: any_bytes_are_releases_or_a_named_error,
     policy: any_text_is_a_policy_or_has_faults_that_stand_in_it,
     hierarchy: any_bytes_are_a_tree_or_a_fault,
+    arx: any_bytes_are_a_project_of_arx_or_a_named_error,
     snapshot: any_bytes_are_a_table_or_an_error_without_a_cell,
     delta: any_bytes_are_changes_or_an_error_without_a_cell,
     ledger: any_lines_are_a_ledger_or_a_named_error,
     folder: any_bytes_are_a_release_folder_or_a_named_error,
+    parquet: any_bytes_are_the_parquet_of_a_release_or_a_named_error,
     plan: any_bytes_are_a_plan_or_a_named_error,
     question: any_text_is_a_question_or_a_named_error,
 }

@@ -115,7 +115,7 @@ fn gaps_tell_whom_they_stand_beside_only_where_the_reader_knows_the_rule() {
     let rule = by_gaps(MInvariance::new(2), 150);
     let method = by_gaps(MInvariance { reader: Reader::Method, ..MInvariance::new(2) }, 150);
     // Half is promised. The rule of this attack is only one of many.
-    assert_eq!((rule, method), ((231, 199), (439, 228)));
+    assert_eq!((rule, method), ((222, 202), (439, 228)));
 }
 
 /// Attack 1c, science CE-7.

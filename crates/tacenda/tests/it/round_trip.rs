@@ -22,6 +22,7 @@ fn commit(store: &mut Store, history: &History, snapshot: &Table) {
         policy_canonical: "",
         history,
         snapshot,
+        people: None,
         adopted: false,
         amended: Vec::new(),
         approved: None,

@@ -54,6 +54,8 @@ pub struct SimulatedDisk {
     mishap: Mishap,
     planted: Planted,
     operations: AtomicUsize,
+    /// The operation that last appended a line.
+    appended: AtomicUsize,
     renames: AtomicUsize,
     writes: Arc<AtomicUsize>,
     meddling: Mutex<Option<(usize, Meddling)>>,
@@ -68,6 +70,7 @@ impl SimulatedDisk {
             mishap,
             planted,
             operations: AtomicUsize::new(0),
+            appended: AtomicUsize::new(0),
             renames: AtomicUsize::new(0),
             writes: Arc::default(),
             meddling: Mutex::new(None),
@@ -83,6 +86,11 @@ impl SimulatedDisk {
     /// How many operations, renames and writes there were.
     pub fn counts(&self) -> [usize; 3] {
         [&self.operations, &self.renames, &*self.writes].map(|count| count.load(Ordering::Relaxed))
+    }
+
+    /// The number of the operation that last appended a line.
+    pub fn appended(&self) -> usize {
+        self.appended.load(Ordering::Relaxed)
     }
 
     fn step(&self) {
@@ -217,8 +225,9 @@ impl Disk for SimulatedDisk {
         }))
     }
 
-    // Nobody is let in between the comparison and the append: only the lock stands there.
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.step();
+        self.appended.store(self.operations.load(Ordering::Relaxed), Ordering::Relaxed);
         if let Some(known) = self.ledger.lock().unwrap().as_mut().filter(|_| Self::is_ledger(path)) {
             known.extend_from_slice(bytes);
         }

@@ -497,6 +497,15 @@ impl Life {
         self.settle(&attempts).map(|()| is_overtaken)
     }
 
+    /// A publish, with a second writer at an operation: one whole series is left. Returns whether the first was overtaken.
+    fn meets_second(&mut self, at: usize, removes_lock: bool, second: Wish) -> bool {
+        match self.second_writer_at(at, removes_lock, [Wish::Publish(1), second]) {
+            Ok(is_overtaken) => is_overtaken,
+            Err(Broken::Promise(what)) => panic!("{second:?} at {at}: {what}"),
+            Err(Broken::Told) => panic!("{second:?} at {at}: damaged"),
+        }
+    }
+
     /// A bit of a file turns, or its end is lost. It must be told; then the file is put back.
     fn rot(&mut self) -> Result<(), Broken> {
         // A plan knows the digest of its table, and the ledger does not.
@@ -841,11 +850,37 @@ fn two_writers_that_do_not_see_each_other_leave_one_whole_series() {
         let mut life = Life::new(at as u64, Planted::None);
         life.quiet().unwrap_or_else(|_| panic!("a quiet publish works"));
         let second = if at % 3 == 0 { Wish::Erase(at % PEOPLE) } else { Wish::Publish(1) };
-        match life.second_writer_at(at, at % 2 == 0, [Wish::Publish(1), second]) {
-            Ok(is_overtaken) => overtaken += usize::from(is_overtaken),
-            Err(Broken::Promise(what)) => panic!("at {at} of {operations}: {what}"),
-            Err(Broken::Told) => panic!("at {at} of {operations}: damaged"),
-        }
+        overtaken += usize::from(life.meets_second(at, at % 2 == 0, second));
     }
     assert!(overtaken > 20, "the first writer was overtaken {overtaken} times");
+}
+
+/// Lets a second writer in where only the lock stood before: between the comparison of the ledger and the line, and until the line
+/// was read back. One that has nobody to forget adds no line, but sweeps what no line names.
+#[test]
+fn a_second_writer_between_the_comparison_and_the_line_is_found_out() {
+    let after_one = |seed: u64| {
+        let mut life = Life::new(seed, Planted::None);
+        life.quiet().unwrap_or_else(|_| panic!("a quiet publish works"));
+        life
+    };
+    // One vault in the clear and one that is encrypted.
+    for seed in [2, 3] {
+        let life = after_one(seed);
+        let trial = life.disk.copy(DiskFault::Never);
+        let sight = Arc::new(SimulatedDisk::new(&trial, Mishap::None, Planted::None));
+        let (anchors, reason) = (Some(&life.anchors), None);
+        let writer = Writer { sight: Arc::clone(&sight) as Arc<dyn Disk>, below: &trial, anchors, reason };
+        assert!(writer.attempt(Wish::Publish(1)).is_acknowledged);
+        let line = sight.appended();
+        for second in [Wish::Publish(1), Wish::Erase(3), Wish::Retain(50)] {
+            for removes_lock in [true, false] {
+                assert!(after_one(seed).meets_second(line, removes_lock, second), "{second:?}: it was not found out");
+                // From here on the line counts, also if its writer was overtaken before all was in place.
+                for at in line + 1..=line + 6 {
+                    after_one(seed).meets_second(at, removes_lock, second);
+                }
+            }
+        }
+    }
 }

@@ -50,6 +50,7 @@ fn commit(store: &mut Store, number: u32, adopted: bool) -> Result<(), LedgerErr
         policy_canonical: "policy = 1\n",
         history: &history,
         snapshot: &snapshot,
+        people: None,
         adopted,
         amended: Vec::new(),
         approved: None,

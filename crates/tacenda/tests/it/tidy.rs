@@ -481,3 +481,28 @@ fn nothing_points_outside_the_repository() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+/// SECURITY.md says of every attack which test repeats it. A test that was renamed or removed would make that page false.
+#[test]
+fn every_test_that_the_security_page_names_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("SECURITY.md")).unwrap();
+    let tables = page.lines().filter(|line| line.starts_with('|') && line.contains('`'));
+    let named: BTreeSet<&str> = tables
+        .filter_map(|line| line.trim_end_matches('|').rsplit('|').next())
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .filter(|name| name.contains('_') || name.ends_with(".py") || name.ends_with(".mjs"))
+        .collect();
+    assert!(named.len() > 40, "{} tests are named", named.len());
+    let crates = root.join("crates");
+    let texts: String = sources(&crates).iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    let is_there = |name: &str| match name.rsplit_once('.') {
+        Some(_) => {
+            ["tacenda-cli", "tacenda-console"].iter().any(|of| crates.join(of).join("tests").join(name).exists())
+        }
+        // The last form is that of the fuzz targets, whose tests a macro makes.
+        None => texts.contains(&format!("fn {name}(")) || texts.contains(&format!(": {name},")),
+    };
+    let lost: Vec<&str> = named.into_iter().filter(|name| !is_there(name)).collect();
+    assert!(lost.is_empty(), "no such test: {lost:?}");
+}

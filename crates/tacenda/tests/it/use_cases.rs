@@ -9,7 +9,7 @@ use tacenda::publish::{Access, Input, NextRelease, Project, ReportRequest};
 use tacenda::report::Edition;
 use tacenda::use_cases;
 use tacenda::use_cases::{
-    AuditRequest, Order, ProjectFolder, ReleaseRequest, Said, SubjectRequest, UseCaseError, VerifyRequest,
+    AuditRequest, Next, Order, ProjectFolder, ReleaseRequest, Said, SubjectRequest, UseCaseError, VerifyRequest,
 };
 
 const FIRST: &str = "age,disease\n20-29,flu\n20-29,cold\n";
@@ -239,4 +239,18 @@ fn what_makes_no_sense_is_refused_before_anything_is_read() {
         assert!(matches!(error, UseCaseError::Usage(_)), "{error:?}");
         assert_eq!((error.code(), error.exit_code()), ("U201", 2));
     }
+}
+
+/// Sliders show one error of counts. It is the one that a rehearsal shows, and not a quicker guess.
+#[test]
+fn the_quick_error_of_counts_is_the_slow_one() {
+    let rows: String =
+        (0..300).map(|id| format!("p{id},{},{}\n", 20 + id * 7 % 60, ["flu", "cold", "mumps"][id % 3])).collect();
+    let folder = folder(&[("table.csv", &format!("id,age,disease\n{rows}")), ("tacenda.toml", POLICY)]);
+    let Next::Release(mut next) = release(folder.path()).prepare(None, &|_, _| {}).unwrap() else { panic!() };
+    let quick = next.rehearsal.count_error_of_one(&next.material);
+    let policy = next.project.policy().clone();
+    next.rehearsal.measure_queries(&policy, &next.material);
+    let slow = next.rehearsal.count_errors.as_ref().unwrap().one;
+    assert!(quick > 0.0 && quick == slow, "{quick} {slow}");
 }

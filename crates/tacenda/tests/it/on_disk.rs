@@ -1,0 +1,308 @@
+//! People on disk: the release, the vault and the ledger are those of the way in memory, to the byte.
+
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tacenda::ingest::Given;
+use tacenda::ledger::{Publication, RealDisk, Store};
+use tacenda::publish::{Access, Input, NextRelease, Project, ProjectError};
+
+/// How the promise and the columns of a series vary.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    k: u32,
+    l: Option<u32>,
+    public: bool,
+    linked: bool,
+    withhold: bool,
+}
+
+/// A person: identifier, age or none, place, illness, ward.
+type TableRow = (u32, Option<u32>, u32, u32, u32);
+
+fn policy(kind: Kind) -> String {
+    let Kind { k, l, public, linked, withhold } = kind;
+    let l = l.map_or(String::new(), |l| format!("l = {l}\n"));
+    let ward = if public { "role = \"public\", because = \"a test\"" } else { "role = \"drop\"" };
+    let on_delete = if withhold { "on_delete = \"withhold\"\n" } else { "" };
+    format!(
+        "policy = 1\n[series]\nname = \"disk\"\n[columns]\nid = {{ role = \"identifier\" }}\n\
+         age = {{ role = \"quasi\", type = \"integer\", domain = [0, 64], grid = 2 }}\n\
+         place = {{ role = \"quasi\", type = \"category\", hierarchy = \"place.csv\" }}\n\
+         illness = {{ role = \"sensitive\", type = \"category\" }}\nward = {{ {ward} }}\n\
+         [promise]\nmodel = \"incremental-k-anonymity\"\nk = {k}\n{l}{on_delete}[withheld]\nmax_share = 1.0\n\
+         [output]\nformats = [\"csv\", \"parquet\"]\nlinked_ids = {linked}\n"
+    )
+}
+
+fn write_table(path: &Path, people: &[TableRow], turn: usize) {
+    let mut lines: Vec<String> = people
+        .iter()
+        .map(|(id, age, place, illness, ward)| {
+            let age = age.map_or(String::new(), |age| age.to_string());
+            format!("p{id},{age},{place},illness {illness},ward {ward}")
+        })
+        .collect();
+    let len = lines.len().max(1);
+    lines.rotate_left(turn % len);
+    if turn % 2 == 1 {
+        lines.reverse();
+    }
+    fs::write(path, format!("id,age,place,illness,ward\n{}\n", lines.join("\n"))).unwrap();
+}
+
+/// A project folder with a seed, to be copied.
+fn project(kind: Kind) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("tacenda.toml"), policy(kind)).unwrap();
+    let tree: Vec<String> = (0..12).map(|leaf| format!("{leaf};n{};*", leaf / 3)).collect();
+    fs::write(folder.path().join("place.csv"), tree.join("\n") + "\n").unwrap();
+    drop(Project::open(folder.path(), None, Access::Publish).unwrap());
+    folder
+}
+
+fn copy(from: &Path) -> tempfile::TempDir {
+    let to = tempfile::tempdir().unwrap();
+    copy_into(from, to.path());
+    to
+}
+
+fn copy_into(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    fs::set_permissions(to, fs::metadata(from).unwrap().permissions()).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_into(&entry.path(), &to.join(entry.file_name())),
+            false => drop(fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
+        }
+    }
+}
+
+fn input(table: PathBuf, memory: Option<u64>) -> Input {
+    Input { table: Given::Path(table), delta: false, show_values: false, memory, threads: 2 }
+}
+
+/// Publishes the next release; on disk with so many people in a file, or in memory.
+fn publish(root: &Path, people: &[TableRow], per_file: Option<usize>, turn: usize) -> Result<u32, ProjectError> {
+    let table = root.join("table.csv");
+    write_table(&table, people, turn);
+    let mut project = Project::open(root, None, Access::Publish)?;
+    per_file.into_iter().for_each(|people| project.keep_on_disk(people));
+    let material = project.material_within(input(table, None), &|_| ())?;
+    let rehearsal = project.rehearse(&material, NextRelease::default(), &|_| ())?;
+    Ok(project.publish(&material, &rehearsal, &|_| ())?.number)
+}
+
+/// Every file of the releases.
+fn releases(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let (mut files, mut folders) = (BTreeMap::new(), vec![root.join("releases")]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => drop(files.insert(path.strip_prefix(root).unwrap().into(), fs::read(&path).unwrap())),
+            }
+        }
+    }
+    files
+}
+
+/// The files of releases whose bytes do not depend on when they were made.
+fn data(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let is_data = |path: &Path| path.extension().is_some_and(|ending| ending == "csv" || ending == "parquet");
+    releases(root).into_iter().filter(|(path, _)| is_data(path)).collect()
+}
+
+fn store(root: &Path) -> Store {
+    Store::open_read(std::sync::Arc::new(RealDisk), root).unwrap()
+}
+
+fn scratch(root: &Path) -> usize {
+    let names = fs::read_dir(root.join(".tacenda/vault")).unwrap();
+    names.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("scratch")).count()
+}
+
+/// Asserts that both projects have published and remember the same.
+fn assert_same(memory: &Path, disk: &Path, what: &str) {
+    assert_eq!(data(memory), data(disk), "{what}: the data");
+    let (one, two) = (store(memory), store(disk));
+    assert!(one.history().unwrap() == two.history().unwrap(), "{what}: the history");
+    assert!(one.snapshot().unwrap() == two.snapshot().unwrap(), "{what}: the snapshot");
+    let facts = |store: &Store| -> Vec<(Option<String>, Option<String>, String)> {
+        let fact = |line: &Publication| (line.input.clone(), line.source.clone(), format!("{:?}", line.numbers));
+        store.publications().map(fact).collect()
+    };
+    let without_source = |facts: Vec<(Option<String>, Option<String>, String)>| {
+        facts.into_iter().map(|(input, _, numbers)| (input, numbers)).collect::<Vec<_>>()
+    };
+    assert_eq!(without_source(facts(&one)), without_source(facts(&two)), "{what}: the ledger");
+    assert_eq!(scratch(disk), 0, "{what}: scratch files are gone");
+}
+
+fn person(id: u32) -> impl Strategy<Value = TableRow> {
+    (prop::option::weighted(0.9, 0u32..64), 0u32..12, 0u32..5, 0u32..3)
+        .prop_map(move |(age, place, illness, ward)| (id, age, place, illness, ward))
+}
+
+fn kind() -> impl Strategy<Value = Kind> {
+    (2u32..6, prop::option::of(2u32..3), any::<bool>(), any::<bool>(), any::<bool>())
+        .prop_map(|(k, l, public, linked, withhold)| Kind { k, l, public, linked, withhold })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+    /// First release and three updates, for units of several sizes and input in several orders. A refusal is the same
+    /// refusal, too.
+    #[test]
+    fn a_release_from_disk_is_that_of_memory(
+        kind in kind(),
+        people in (0u32..240).map(person).collect::<Vec<_>>(),
+        batches in prop::collection::vec(0usize..80, 4),
+        leaver in 0usize..400,
+        sizes in prop::collection::vec(6usize..90, 2),
+    ) {
+        let base = project(kind);
+        let memory = copy(base.path());
+        let disks: Vec<tempfile::TempDir> = sizes.iter().map(|_| copy(base.path())).collect();
+        let mut here: Vec<TableRow> = Vec::new();
+        let mut rest = people.into_iter();
+        for (round, &batch) in batches.iter().enumerate() {
+            here.extend(rest.by_ref().take(batch + if round == 0 { 20 } else { 0 }));
+            if kind.withhold && round == 2 && leaver < here.len() {
+                here.remove(leaver);
+            }
+            let wanted = publish(memory.path(), &here, None, round).map_err(|error| error.to_string());
+            for (at, (disk, &size)) in disks.iter().zip(&sizes).enumerate() {
+                let got = publish(disk.path(), &here, Some(size), 7 * at + round).map_err(|error| error.to_string());
+                prop_assert_eq!(&wanted, &got, "round {} with files of {}", round, size);
+                assert_same(memory.path(), disk.path(), &format!("round {round}, files of {size}"));
+            }
+        }
+    }
+}
+
+const PLAIN: Kind = Kind { k: 3, l: None, public: false, linked: false, withhold: false };
+
+fn crowd(people: u32) -> Vec<TableRow> {
+    (0..people).map(|id| (id, Some(id * 7 % 64), id % 12, id % 5, id % 3)).collect()
+}
+
+/// The error of a publication.
+fn refusal(root: &Path, per_file: Option<usize>) -> String {
+    let mut project = Project::open(root, None, Access::Publish).unwrap();
+    per_file.into_iter().for_each(|people| project.keep_on_disk(people));
+    let material = project.material_within(input(root.join("table.csv"), None), &|_| ());
+    material.map(drop).unwrap_err().to_string()
+}
+
+#[test]
+fn faults_of_the_input_are_those_of_memory() {
+    let folder = project(PLAIN);
+    let table = folder.path().join("table.csv");
+    for rows in [
+        "a,1,1,x,w\nb,2,2,x,w\na,3,3,x,w\nc,4,4,x,w\nb,5,5,x,w\n",
+        "a,900,1,x,w\nb,2,99,x,w\n,3,3,x,w\nd,4,4,,w\ne,4\n",
+        "a,1,1,Flu,w\nb,2,2,flu,w\n",
+    ] {
+        fs::write(&table, format!("id,age,place,illness,ward\n{rows}")).unwrap();
+        assert_eq!(refusal(folder.path(), None), refusal(folder.path(), Some(1)), "{rows}");
+        assert_eq!(scratch(folder.path()), 0);
+    }
+}
+
+#[test]
+fn the_same_table_is_recognised_from_disk() {
+    let folder = project(PLAIN);
+    publish(folder.path(), &crowd(90), Some(20), 0).unwrap();
+    for per_file in [None, Some(7)] {
+        let mut project = Project::open(folder.path(), None, Access::Publish).unwrap();
+        per_file.into_iter().for_each(|people| project.keep_on_disk(people));
+        let material = project.material_within(input(folder.path().join("table.csv"), None), &|_| ()).unwrap();
+        assert_eq!(project.published_from(&material, NextRelease::default()).unwrap(), Some(1));
+    }
+}
+
+/// A vault that was written whole is read in parts, and one in parts is read whole.
+#[test]
+fn both_ways_take_turns() {
+    let (turns, memory) = (project(PLAIN), tempfile::tempdir().unwrap());
+    copy_into(turns.path(), memory.path());
+    for (round, per_file) in [Some(9), None, Some(40), None, Some(3)].into_iter().enumerate() {
+        let people = crowd(60 + 40 * round as u32);
+        publish(turns.path(), &people, per_file, round).unwrap();
+        publish(memory.path(), &people, None, 0).unwrap();
+        assert_same(memory.path(), turns.path(), &format!("round {round}"));
+    }
+}
+
+#[test]
+fn what_cannot_be_published_from_disk_is_refused_with_the_reason() {
+    let folder = project(PLAIN);
+    write_table(&folder.path().join("table.csv"), &crowd(90), 0);
+    let text = fs::read_to_string(folder.path().join("tacenda.toml")).unwrap();
+    let refused = |policy: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("tacenda.toml"), policy).unwrap();
+        folder
+    };
+    for (change, why) in [
+        ("model = \"incremental-k-anonymity\"\nk = 3\ncohorts = false\n", "forms groups of everyone at once"),
+        ("model = \"m-invariance\"\nm = 2\n", "forms groups of everyone at once"),
+    ] {
+        let policy = text.replace("model = \"incremental-k-anonymity\"\nk = 3\n", change);
+        let lab = refused(&policy.replace("linked_ids = false\n", ""));
+        fs::copy(folder.path().join("place.csv"), lab.path().join("place.csv")).unwrap();
+        fs::copy(folder.path().join("table.csv"), lab.path().join("table.csv")).unwrap();
+        let project = Project::open(lab.path(), None, Access::Publish).unwrap();
+        let error = project.material_within(input(lab.path().join("table.csv"), Some(1000)), &|_| ()).unwrap_err();
+        assert_eq!((error.code(), error.exit_code()), ("R705", 7), "{error}");
+        assert!(error.to_string().contains(why), "{error}");
+    }
+    let project = Project::open(folder.path(), None, Access::Publish).unwrap();
+    let table = || input(folder.path().join("table.csv"), Some(1000));
+    assert_eq!(project.material_within(table(), &|_| ()).unwrap_err().code(), "R701", "even a release needs memory");
+    let delta = Input { delta: true, ..table() };
+    assert_eq!(project.material_within(delta, &|_| ()).unwrap_err().code(), "R705");
+    assert_eq!(project.material(table(), &|_| ()).unwrap_err().code(), "R705", "check and plan need it in memory");
+}
+
+#[cfg(unix)]
+#[test]
+fn scratch_files_are_private_encrypted_and_gone_after_a_crash() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::sync::Arc;
+    use tacenda::keys::KeyFolder;
+    use tacenda::ledger::unsealed;
+    use tacenda::publish::Machine;
+    let (folder, keys) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let keys = KeyFolder::at(&keys.path().join("keys"));
+    fs::write(folder.path().join("tacenda.toml"), policy(PLAIN)).unwrap();
+    fs::write(folder.path().join("place.csv"), "0;*\n1;*\n").unwrap();
+    let machine = Machine { keys: Some(keys.clone()), ..Machine::default() };
+    drop(Project::open_on(machine, folder.path(), None, Access::Publish).unwrap());
+    let open = || Store::open_write(unsealed(Arc::new(RealDisk), folder.path(), Some(&keys)).unwrap(), folder.path());
+    let store = open().unwrap();
+    let kept = store.scratch();
+    let file = kept.write(b"a canary sings").unwrap();
+    assert_eq!(kept.read(file).unwrap(), b"a canary sings");
+    let vault = folder.path().join(".tacenda/vault");
+    let path = fs::read_dir(&vault).unwrap().map(|entry| entry.unwrap().path());
+    let path = path.into_iter().find(|path| path.to_string_lossy().contains("scratch-")).unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    let bytes = fs::read(&path).unwrap();
+    assert!(!bytes.windows(6).any(|window| window == b"canary"), "it is encrypted");
+    // A crash: nobody removes the file.
+    std::mem::forget(kept);
+    drop(store);
+    assert_eq!(scratch(folder.path()), 1);
+    drop(open().unwrap());
+    assert_eq!(scratch(folder.path()), 0, "the next open for writing removes it");
+    let store = open().unwrap();
+    let kept = store.scratch();
+    kept.write(b"again").unwrap();
+    drop(kept);
+    assert_eq!(scratch(folder.path()), 0, "and so does the end of a publication");
+}
