@@ -94,7 +94,7 @@ pub struct Common {
     /// How many threads to use. The result does not depend on it.
     #[arg(long, value_name = "N", global = true, value_parser = parse_threads, help = "How many threads to use [default: all cores]")]
     pub threads: Option<usize>,
-    /// Refuse a table that would need more memory than this, such as 4G.
+    /// Keep people on disk, or refuse the table, if more memory than this is expected, such as 4G.
     #[arg(long, value_name = "SIZE", global = true, value_parser = parse_size)]
     pub memory: Option<u64>,
     /// Answer yes to every question.

@@ -57,6 +57,7 @@ create table hospital.stays (id uuid primary key, age hospital.years, weight num
   sex hospital.sex not null, illness varchar(40) not null, note bytea, stay daterange);
 grant usage on schema hospital to ward_ro;
 grant select (id, age, weight, admitted, sex, illness) on hospital.stays to ward_ro;
+create role ward_cert login in role ward_ro;
 """
 
 ROWS = """insert into hospital.stays select md5('p' || n)::uuid, case when n % 17 = 0 then null else 20 + n % 60 end,
@@ -80,9 +81,12 @@ class Server:
         certify(root, own_address())
         hba = ["local all postgres trust", "local all researcher trust", "hostssl all all 0.0.0.0/0 scram-sha-256"]
         hba[2:2] = ["host all all 127.0.0.1/32 scram-sha-256", "host all all ::1/128 scram-sha-256"]
+        # This user has no password: a certificate says who he is.
+        hba[2:2] = ["hostssl all ward_cert 127.0.0.1/32 cert", "hostssl all ward_cert ::1/128 cert"]
         (self.data / "pg_hba.conf").write_text("\n".join(hba) + "\n")
         with (self.data / "postgresql.conf").open("a") as conf:
             conf.write(f"port={self.port}\nlisten_addresses='*'\nunix_socket_directories='{root}'\nfsync=off\n")
+            conf.write(f"ssl_ca_file='{root}/ca.crt'\n")
             conf.write(f"ssl=on\nssl_cert_file='{root}/server.crt'\nssl_key_file='{root}/server.key'\ntimezone='UTC'\n")
         if self.as_user:
             subprocess.run(["chown", "-R", "postgres:postgres", root], check=True)
@@ -160,6 +164,13 @@ def certify(root: pathlib.Path, address: str | None) -> None:
             "server.key", "-out", "server.csr")
     openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
             "-extfile", "names", "-out", "server.crt")
+    # A user whom the authority knows, and one whom only the other one knows.
+    # The old one's certificate is of version 1, which is not taken any more.
+    for name, by in [("client", "ca"), ("stranger", "other"), ("old", "ca")]:
+        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=ward_cert", "-keyout",
+                f"{name}.key", "-out", f"{name}.csr")
+        openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{by}.crt", "-CAkey", f"{by}.key", "-CAcreateserial", "-days",
+                "2", "-out", f"{name}.crt", *([] if name == "old" else ["-extfile", "names"]))
 
 
 class House:
@@ -231,8 +242,10 @@ def main() -> None:
         server = Server(root / "server")
         try:
             server.sql(ROWS.format(first=1, last=300))
-            for test in [one_digest, settings, certificates, types, the_whole_way, broken_in_the_middle, two_at_once, refusals]:
+            for test in [one_digest, settings, certificates, types, the_whole_way, broken_in_the_middle, two_at_once, refusals, python_delivers]:
                 if len(sys.argv) > 2 and test.__name__ not in sys.argv[2:]:
+                    continue
+                if len(sys.argv) == 2 and test is python_delivers:
                     continue
                 if test is not one_digest:
                     server.sql("drop schema open_data cascade; create schema open_data authorization open_rw")
@@ -322,6 +335,9 @@ def settings(root: pathlib.Path, server: Server) -> None:
     house.run(2, "check", url.replace("stays", "gone"), says=("C205", "42P01"))
     server.sql("create table hospital.locked (id text)")
     house.run(2, "check", url.replace("stays", "locked"), says=("C205", "42501"))
+    # A table that is too large is counted, and not fetched.
+    house.run(7, "check", url, "--memory", "1K", says=("R701",))
+    house.run(0, "check", url, "--memory", "1M")
     # Only the columns that are not dropped may be read by this user, so nothing else was asked for.
     assert server.sql("select has_column_privilege('ward_ro', 'hospital.stays', 'note', 'select')") == "f"
 
@@ -337,6 +353,21 @@ def certificates(root: pathlib.Path, server: Server) -> None:
     house.run(7, "check", near + f"&sslrootcert={other}", says=("C702",))
     house.run(7, "check", near.replace("localhost", "127.0.0.1") + f"&sslrootcert={ours}", says=("C702",))
     house.run(2, "check", near + "&sslrootcert=/nowhere.crt", says=("C201",))
+    # The user proves who he is, too. The key is in a file that nobody else reads.
+    for name in ["client.key", "stranger.key", "old.key"]:
+        shutil.copy(server.root / name, house.root / name)
+        (house.root / name).chmod(0o600)
+    mine = near.replace("ward_ro@", "ward_cert@") + f"&sslrootcert={ours}"
+    shown = lambda name: f"&sslcert={server.root / name}.crt&sslkey={house.root / name}.key"
+    house.run(0, "check", mine + shown("client"))
+    house.run(0, "check", mine, PGSSLCERT=str(server.root / "client.crt"), PGSSLKEY=str(house.root / "client.key"))
+    house.run(7, "check", mine + shown("stranger"), says=("C703",))
+    house.run(7, "check", mine, says=("C703",))
+    house.run(2, "check", mine + shown("old"), says=("C201", "sslcert"))
+    house.run(2, "check", mine + f"&sslcert={server.root / 'client'}.crt&sslkey={house.root / 'stranger'}.key", says=("C201",))
+    (house.root / "client.key").chmod(0o644)
+    house.run(2, "check", mine + shown("client"), says=("C203",))
+    (house.root / "client.key").chmod(0o600)
     address = own_address()
     if address is None or address.startswith("127."):
         return print("  SKIPPED: this machine has no address but loopback")
@@ -422,6 +453,7 @@ def the_whole_way(root: pathlib.Path, server: Server) -> None:
     assert abs(float(ask("select sum(row_weight) from open_data.ward_stays_latest")) - people) < 0.01
     assert "permission denied" in server.sql("delete from open_data.ward_stays_r0001", "researcher", ok=False)
     assert "m-invariance" in ask("select obj_description('open_data.ward_stays_r0001'::regclass)") or "2" in ask("select obj_description('open_data.ward_stays_r0001'::regclass)")
+    pull_request(root, house)
     # Withdrawn: nobody reads it, and the one before is the latest.
     house.run(0, "retract", QUARTERS[2], "--because", "ages were wrong", says=("marked as withdrawn in open",))
     assert "permission denied" in server.sql("select 1 from open_data.ward_stays_r0003", "researcher", ok=False)
@@ -440,6 +472,76 @@ def the_whole_way(root: pathlib.Path, server: Server) -> None:
     assert "was delivered to open" in house.run(0, "log")
     for path in house.project.rglob("*"):
         assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
+
+
+def pull_request(root: pathlib.Path, house: House) -> None:
+    """A job of a repository of published files lets the releases pass, and stops a pull request with a file that betrays people."""
+    repository, found = root / "published", root / "found.sarif"
+    (repository / "releases").mkdir(parents=True)
+    git = lambda *words: subprocess.run(["git", "-c", "user.name=ward", "-c", "user.email=ward@hospital.example", *words], cwd=repository, check=True, capture_output=True)
+
+    def job() -> int:
+        columns = ["--quasi", "age,weight,admitted,sex", "--sensitive", "illness"]
+        for words in [["releases"], ["files", *columns]]:
+            if (repository / words[0]).exists():
+                words = [str(BINARY), "audit", *words, "--format", "sarif", "-o", str(found)]
+                done = subprocess.run(words, cwd=repository, env=house.environment({}), capture_output=True, text=True)
+                if done.returncode != 0:
+                    return done.returncode
+        return 0
+
+    git("init", "-q", "-b", "main")
+    for number in (1, 2, 3):
+        shutil.copytree(house.release(number), repository / "releases" / f"r{number:04}")
+    git("add", "-A")
+    git("commit", "-q", "-m", "three quarters")
+    assert job() == 0, found.read_text()
+    git("checkout", "-q", "-b", "exact-ages")
+    rows = house.server.sql("copy (select age, weight, admitted, sex, illness from hospital.stays) to stdout (format csv, header)")
+    (repository / "files").mkdir()
+    (repository / "files" / "2026-Q4.csv").write_text(rows + "\n")
+    git("add", "-A")
+    git("commit", "-q", "-m", "exact ages")
+    assert job() == 1 and '"level": "error"' in found.read_text(), found.read_text()
+    # Beside the releases it cannot be judged with them, which is no pass.
+    shutil.move(repository / "files" / "2026-Q4.csv", repository / "releases" / "2026-Q4.csv")
+    assert job() not in (0, 1)
+
+
+def python_delivers(root: pathlib.Path, server: Server) -> None:
+    """The module reads, publishes and delivers as the command does. It must be on the path of this Python."""
+    house = House(root, server)
+    program = """
+import sys, tacenda
+project = tacenda.Project(sys.argv[1])
+plan = project.plan(label="2026-Q1")
+first = project.publish(plan=plan.plan)
+assert [one.outcome for one in first.report.deliveries] == ["delivered"], first
+assert project.publish(label="2026-Q1").already, "a label that is committed is not read again"
+assert project.deliver().deliveries == [], "nothing is owed"
+again = project.deliver("open", release="2026-Q1").deliveries
+assert [(one.release, one.outcome) for one in again] == [(1, "already")], again
+try:
+    project.deliver("nowhere")
+    raise SystemExit("a place that there is not")
+except tacenda.TacendaError as error:
+    assert error.code == "U201", error
+"""
+    run = lambda words: subprocess.run([sys.executable, "-c", *words, str(house.project)], env={**house.environment({}), "PYTHONPATH": os.environ.get("PYTHONPATH", "")}, capture_output=True, text=True)
+    done = run([program])
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    assert server.sql("select count(*) from open_data.tacenda_releases", "researcher") == "1"
+    # The server is gone: the release is out, and the answer says what is owed.
+    server.stop()
+    gone = """
+import sys, tacenda
+owed = tacenda.Project(sys.argv[1]).deliver("open", release=1).deliveries
+assert [(one.outcome, one.code) for one in owed] == [("failed", "C701")], owed
+"""
+    done = run([gone])
+    server.start()
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    assert SECRET not in done.stdout + done.stderr
 
 
 def broken_in_the_middle(root: pathlib.Path, server: Server) -> None:
@@ -551,4 +653,5 @@ def refusals(root: pathlib.Path, server: Server) -> None:
         stranger.run(2, "plan", "--label", "z", says=("P246",))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -6,14 +6,14 @@ use crate::screen::{Screen, number};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::fmt::Write;
 use std::path::Path;
-use tacenda::ingest::{Given, PolicyFileError, SaidIn};
+use tacenda::ingest::{Given, PolicyFileError};
 use tacenda::measure::{AttributeLoss, Loss};
 use tacenda::model::{counted, people};
 use tacenda::promise::Reasons;
 use tacenda::publish::{Choice, ForecastReport, ProjectError};
 use tacenda::report;
 use tacenda::report::{Report, TextOptions, percent};
-use tacenda::use_cases::{ReleaseRequest, Summary, UseCaseError, ViewSummary};
+use tacenda::use_cases::{ReleaseRequest, Summary, ToldError, UseCaseError, ViewSummary};
 
 /// The next release that the command line asks for.
 pub fn release(data: &DataArgs, label: Option<&String>, view: Option<&String>, common: &Common) -> ReleaseRequest {
@@ -63,43 +63,18 @@ pub fn unread(error: UseCaseError, screen: &Screen) -> Failure {
 
 /// The same where inputs that are not accepted are told in other words.
 pub fn failure_of(error: UseCaseError, rejected: &str, screen: &Screen) -> Failure {
-    let (code, exit, problems) = (error.code(), error.exit_code(), error.problems());
-    let error = match error {
-        UseCaseError::Project(error) => error,
-        UseCaseError::NoColumns { ref columns } => {
-            let columns = format!("  the files have the columns {}", columns.join(", "));
-            return Failure::new(code, exit, error).line(columns);
-        }
-        // Why a promise cannot be met stands in the notes.
-        UseCaseError::NotMet { error, notes } => {
-            let failure = failure_of(error.into(), rejected, screen);
-            return notes.iter().fold(failure, |failure, note| failure.line(format!("  note: {note}")));
-        }
-        error => return Failure::new(code, exit, error),
+    let ToldError { code, exit, message, lines, notes, problems, .. } = ToldError::rejecting(&error, rejected);
+    let failure = Failure { problems, ..Failure::new(&code, exit, message) };
+    let failure = match &error {
+        UseCaseError::Project(ProjectError::PolicyFile(errors)) => draw(failure, errors, screen),
+        _ => lines.iter().fold(failure, |failure, line| failure.line(format!("  {line}"))),
     };
-    match error {
-        ProjectError::PolicyFile(errors) => Failure { problems, ..policy_failure(&errors, screen) },
-        ProjectError::Ingest(error) if !error.problems().is_empty() => {
-            let rejected = match error.problems().iter().any(|problem| problem.said_in == SaidIn::View) {
-                true => "the file of a view that was made elsewhere was not accepted; nothing was published",
-                false => rejected,
-            };
-            let failure = Failure { problems, ..Failure::new(code, exit, rejected) };
-            error.problems().iter().fold(failure, |failure, problem| failure.line(format!("  {problem}")))
-        }
-        ProjectError::Publish(tacenda::publish::PublishError::Refused(findings)) => {
-            let message = "the auditor refused the release; nothing was published";
-            let failure = Failure { problems, ..Failure::new(code, exit, message) };
-            findings.iter().fold(failure, |failure, finding| failure.line(format!("  {finding}")))
-        }
-        error => Failure::new(code, exit, error),
-    }
+    notes.iter().fold(failure, |failure, note| failure.line(format!("  note: {note}")))
 }
 
 /// Errors in the policy file, each with the place it points at.
-fn policy_failure(errors: &PolicyFileError, screen: &Screen) -> Failure {
+fn draw(mut failure: Failure, errors: &PolicyFileError, screen: &Screen) -> Failure {
     let renderer = if screen.color() { Renderer::styled() } else { Renderer::plain() };
-    let mut failure = Failure::new(errors.code(), errors.exit_code(), "the policy file cannot be used");
     let file = errors.file.display().to_string();
     for fault in &errors.faults {
         let title = format!("{}: {}", fault.kind.code(), fault.message);
@@ -185,11 +160,7 @@ pub fn summary_text(summary: &Summary, headline: &str) -> String {
         "withheld",
         format!("{} ({} of people){parts}", number(summary.withheld), percent(share(summary.withheld, summary.people))),
     );
-    if summary.view.is_none() {
-        line("value sets", number(summary.value_sets));
-    }
     line("loss", loss_line(&summary.loss));
-    line("", loss_more(&summary.loss));
     if let Some(error) = summary.query_error {
         line("count queries", format!("median error {} over random count queries", percent(error)));
     }

@@ -20,17 +20,7 @@ pub fn run(args: &VerifyArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
     let request = VerifyRequest { folders, anchors: anchors.as_ref(), keys: &keys, own: own.as_ref() };
     let report = use_cases::verify(&request, &telling(&bar)).map_err(failed)?;
     bar.finish_and_clear();
-    let releases = counted(u64::from(report.releases), "release", "releases");
-    let mut text = match report.whole {
-        true if report.vault => format!("intact: the ledger, the vault and {releases} are as they were published\n"),
-        true => {
-            format!("intact: {releases} as published; the vault was not checked: it is not here, or closed to you\n")
-        }
-        false if report.unfinished => {
-            "a publish is not finished: run tacenda plan or publish, which finishes it\n".into()
-        }
-        false => format!("damaged: {} faults\n", report.faults.len()),
-    };
+    let mut text = verdict(&report, !keys.is_empty());
     text.push_str(&signatures(&report, !keys.is_empty()));
     for fault in &report.faults {
         text.push_str(&format!("  {}: {}\n", fault.code, fault.message));
@@ -41,6 +31,29 @@ pub fn run(args: &VerifyArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
         false if report.unfinished => 7,
         false => 5,
     })
+}
+
+/// What was compared with what, and whether it fits.
+fn verdict(report: &VerifyReport, checked: bool) -> String {
+    let releases = counted(u64::from(report.releases), "release", "releases");
+    match report.whole {
+        true if report.vault => format!("intact: the ledger, the vault and {releases} are as they were published\n"),
+        true if report.ledger => {
+            format!(
+                "intact: {releases} as the ledger says; the vault was not checked: it is not here, or closed to you\n"
+            )
+        }
+        true if checked => format!("intact: {releases} as signed\n"),
+        true if report.signed => format!("intact by the checksums in the folder: {releases}\n"),
+        true => format!(
+            "intact by the checksums in the folder: {releases}. Nothing is signed: a person who changes a file can change its \
+             checksum too\n"
+        ),
+        false if report.unfinished => {
+            "a publish is not finished: run tacenda plan or publish, which finishes it\n".into()
+        }
+        false => format!("damaged: {}\n", counted(report.faults.len() as u64, "fault", "faults")),
+    }
 }
 
 /// Whose signatures fit, or that nobody checked them.

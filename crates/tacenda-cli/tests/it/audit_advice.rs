@@ -14,13 +14,13 @@ struct Advice {
     advised: &'static str,
     stands: Where,
     files: &'static [(&'static str, &'static str)],
-    /// The audit that gives the advice, and its exit code.
-    audit: &'static [&'static str],
+    /// The audit that gives the advice, as it is typed, and its exit code.
+    audit: &'static str,
     exit: i32,
     /// Does what is advised.
     done: fn(&TestProject),
     /// The audit after it, and its exit code.
-    again: &'static [&'static str],
+    again: &'static str,
     then: i32,
 }
 
@@ -48,12 +48,11 @@ const TWO: [(&str, &str); 4] = [
     ("t1.csv", "id,age,zip,disease\n1,21,12,flu\n2,22,16,hiv\n3,23,22,gout\n4,24,27,cold\n"),
     ("t2.csv", "id,age,zip,disease\n1,21,12,flu\n2,22,16,hiv\n3,23,22,gout\n4,24,27,cold\n"),
 ];
-const BOTH: [&str; 6] = ["r1.csv", "r2.csv", "--quasi", "age,zip", "--sensitive", "disease"];
-const TRUE: [&str; 11] =
-    ["r1.csv", "r2.csv", "--quasi", "age,zip", "--sensitive", "disease", "--truth", "t1.csv", "t2.csv", "--id", "id"];
+const BOTH: &str = "r1.csv r2.csv --quasi age,zip --sensitive disease";
+const TRUE: &str = "r1.csv r2.csv --quasi age,zip --sensitive disease --truth t1.csv t2.csv --id id";
 
 /// One release with its table.
-const ONE_TRUE: [&str; 9] = ["r.csv", "--quasi", "age", "--sensitive", "disease", "--truth", "t.csv", "--id", "id"];
+const ONE_TRUE: &str = "r.csv --quasi age --sensitive disease --truth t.csv --id id";
 const SAFE: &str = "age,disease\n20-29,flu\n20-29,hiv\n30-39,flu\n30-39,hiv\n";
 const SMALL: &str = "age,disease\n20-24,flu\n25-29,hiv\n25-29,flu\n25-29,gout\n";
 
@@ -62,7 +61,7 @@ const TRIED: &[Advice] = &[
         advised: "Tried: if the column zip is left out of every release, nothing is found",
         stands: Steps,
         files: &TWO,
-        audit: &TRUE,
+        audit: TRUE,
         exit: 1,
         done: |project| {
             for name in ["r1.csv", "r2.csv"] {
@@ -77,42 +76,30 @@ const TRIED: &[Advice] = &[
                 project.write(name, &rows.concat());
             }
         },
-        again: &[
-            "r1.csv",
-            "r2.csv",
-            "--quasi",
-            "age",
-            "--sensitive",
-            "disease",
-            "--truth",
-            "t1.csv",
-            "t2.csv",
-            "--id",
-            "id",
-        ],
+        again: "r1.csv r2.csv --quasi age --sensitive disease --truth t1.csv t2.csv --id id",
         then: 0,
     },
     Advice {
         advised: "Tried: without release 2, nothing is found. That helps only while it is not published.",
         stands: Steps,
         files: &TWO,
-        audit: &TRUE,
+        audit: TRUE,
         exit: 1,
         done: nothing,
-        again: &["r1.csv", "--quasi", "age,zip", "--sensitive", "disease", "--truth", "t1.csv", "--id", "id"],
+        again: "r1.csv --quasi age,zip --sensitive disease --truth t1.csv --id id",
         then: 0,
     },
     Advice {
         advised: "tacenda init DATA drafts a policy file",
         stands: Steps,
         files: &[],
-        audit: &["q1.csv", "--quasi", "age,sex", "--sensitive", "diagnosis", "--k", "20"],
+        audit: "q1.csv --quasi age,sex --sensitive diagnosis --k 20",
         exit: 1,
         done: |project| {
             project.ok(&["init", "q1.csv", "--yes", "--name", "ward"]);
             project.ok(&["publish", "q1.csv", "--yes"]);
         },
-        again: &[],
+        again: "",
         then: 0,
     },
     Advice {
@@ -123,41 +110,30 @@ const TRIED: &[Advice] = &[
             ("r2.csv", "age,work,disease\n20-29,State,flu\n20-29,State,hiv\n20-29,Gov,flu\n20-29,Gov,hiv\n"),
             ("trees/work.csv", "State;Gov;*\nFederal;Gov;*\n"),
         ],
-        audit: &["r1.csv", "r2.csv", "--quasi", "age,work", "--sensitive", "disease", "--check", "candidates"],
+        audit: "r1.csv r2.csv --quasi age,work --sensitive disease --check candidates",
         exit: 1,
         done: nothing,
-        again: &[
-            "r1.csv",
-            "r2.csv",
-            "--quasi",
-            "age,work",
-            "--sensitive",
-            "disease",
-            "--check",
-            "candidates",
-            "--hierarchies",
-            "trees",
-        ],
+        again: "r1.csv r2.csv --quasi age,work --sensitive disease --check candidates --hierarchies trees",
         then: 0,
     },
     Advice {
         advised: "Give the private tables (--truth FILE --id COLUMN) to count the people exactly",
         stands: Steps,
         files: &TWO,
-        audit: &BOTH,
+        audit: BOTH,
         exit: 1,
         done: nothing,
-        again: &TRUE,
+        again: TRUE,
         then: 1,
     },
     Advice {
         advised: "Set thresholds: --k and --l of at least 2",
         stands: Steps,
         files: &[("r.csv", SAFE)],
-        audit: &["r.csv", "--quasi", "age", "--sensitive", "disease", "--k", "1", "--l", "1"],
+        audit: "r.csv --quasi age --sensitive disease --k 1 --l 1",
         exit: 6,
         done: nothing,
-        again: &["r.csv", "--quasi", "age", "--sensitive", "disease", "--k", "2", "--l", "2"],
+        again: "r.csv --quasi age --sensitive disease --k 2 --l 2",
         then: 0,
     },
     Advice {
@@ -169,24 +145,10 @@ const TRIED: &[Advice] = &[
             ("t1.csv", "id,age,disease\n1,21,flu\n2,22,hiv\n3,23,gout\n4,24,cold\n"),
             ("t2.csv", "id,age,disease\n1,21,flu\n2,22,hiv\n3,23,gout\n"),
         ],
-        audit: &["r1.csv", "r2.csv", "--quasi", "age", "--sensitive", "disease", "--check", "difference"],
+        audit: "r1.csv r2.csv --quasi age --sensitive disease --check difference",
         exit: 6,
         done: nothing,
-        again: &[
-            "r1.csv",
-            "r2.csv",
-            "--quasi",
-            "age",
-            "--sensitive",
-            "disease",
-            "--check",
-            "difference",
-            "--truth",
-            "t1.csv",
-            "t2.csv",
-            "--id",
-            "id",
-        ],
+        again: "r1.csv r2.csv --quasi age --sensitive disease --check difference --truth t1.csv t2.csv --id id",
         then: 1,
     },
     Advice {
@@ -197,10 +159,10 @@ const TRIED: &[Advice] = &[
             ("t.csv", "id,age,disease\n1,51,flu\n2,52,hiv\n3,61,flu\n4,62,hiv\n"),
             ("right.csv", "id,age,disease\n1,21,flu\n2,22,hiv\n3,31,flu\n4,32,hiv\n"),
         ],
-        audit: &ONE_TRUE,
+        audit: ONE_TRUE,
         exit: 6,
         done: |project| project.write("t.csv", &project.read("right.csv")),
-        again: &ONE_TRUE,
+        again: ONE_TRUE,
         then: 0,
     },
     Advice {
@@ -211,44 +173,20 @@ const TRIED: &[Advice] = &[
             ("t.csv", "id,work,disease\n1,State,flu\n2,Federal,hiv\n3,Private,flu\n4,Private,hiv\n"),
             ("work.csv", "State;Gov;*\nFederal;Gov;*\nPrivate;Private;*\n"),
         ],
-        audit: &[
-            "r.csv",
-            "--quasi",
-            "work",
-            "--sensitive",
-            "disease",
-            "--truth",
-            "t.csv",
-            "--id",
-            "id",
-            "--notation",
-            "work=exact",
-        ],
+        audit: "r.csv --quasi work --sensitive disease --truth t.csv --id id --notation work=exact",
         exit: 6,
         done: nothing,
-        again: &[
-            "r.csv",
-            "--quasi",
-            "work",
-            "--sensitive",
-            "disease",
-            "--truth",
-            "t.csv",
-            "--id",
-            "id",
-            "--hierarchy",
-            "work=work.csv",
-        ],
+        again: "r.csv --quasi work --sensitive disease --truth t.csv --id id --hierarchy work=work.csv",
         then: 0,
     },
     Advice {
         advised: "give a table of everyone whom the releases might be about, those in them included (--population)",
         stands: Steps,
         files: &[("r.csv", SAFE), ("some.csv", "age\n21\n22\n31\n"), ("all.csv", "age\n21\n22\n25\n31\n32\n33\n")],
-        audit: &["r.csv", "--quasi", "age", "--sensitive", "disease", "--population", "some.csv"],
+        audit: "r.csv --quasi age --sensitive disease --population some.csv",
         exit: 6,
         done: nothing,
-        again: &["r.csv", "--quasi", "age", "--sensitive", "disease", "--population", "all.csv"],
+        again: "r.csv --quasi age --sensitive disease --population all.csv",
         then: 0,
     },
     Advice {
@@ -260,106 +198,40 @@ const TRIED: &[Advice] = &[
             ("t1.csv", "id,age,disease\n1,21,flu\n2,22,hiv\n3,23,gout\n4,24,cold\n"),
             ("t2.csv", "id,age,disease\n1,21,flu\n2,22,hiv\n3,23,gout\n4,24,mumps\n"),
         ],
-        audit: &[
-            "r1.csv",
-            "r2.csv",
-            "--quasi",
-            "age",
-            "--sensitive",
-            "disease",
-            "--truth",
-            "t1.csv",
-            "t2.csv",
-            "--id",
-            "id",
-            "--check",
-            "changes",
-            "--check",
-            "group-sizes",
-            "--permanent",
-            "cold",
-        ],
+        audit: "r1.csv r2.csv --quasi age --sensitive disease --truth t1.csv t2.csv --id id --check changes --check group-sizes --permanent cold",
         exit: 6,
         done: nothing,
-        again: &[
-            "r1.csv",
-            "r2.csv",
-            "--quasi",
-            "age",
-            "--sensitive",
-            "disease",
-            "--truth",
-            "t1.csv",
-            "t2.csv",
-            "--id",
-            "id",
-            "--check",
-            "changes",
-            "--check",
-            "group-sizes",
-            "--permanent",
-            "hiv",
-        ],
+        again: "r1.csv r2.csv --quasi age --sensitive disease --truth t1.csv t2.csv --id id --check changes --check group-sizes --permanent hiv",
         then: 0,
     },
     Advice {
         advised: "audit in the project that made the releases, with all private tables",
         stands: Steps,
         files: &[("tacenda.toml", POLICY)],
-        audit: &["releases/ward-stays/r0001", "--check", "rerun", "--check", "group-sizes", "--reader", "method"],
+        audit: "releases/ward-stays/r0001 --check rerun --check group-sizes --reader method",
         exit: 6,
         done: nothing,
-        again: &["--truth", "q1.csv", "--check", "rerun", "--check", "group-sizes", "--reader", "method"],
+        again: "--truth q1.csv --check rerun --check group-sizes --reader method",
         then: 0,
     },
     Advice {
         advised: "raise the budget. Each search had 4,000 steps, and this one needs at least",
         stands: Steps,
         files: &[],
-        audit: &[
-            "1b.csv",
-            "2b.csv",
-            "--quasi",
-            "age,zip",
-            "--sensitive",
-            "disease",
-            "--truth",
-            "1a.csv",
-            "2a.csv",
-            "--id",
-            "name",
-            "--check",
-            "posterior",
-            "--budget",
-            "4000",
-        ],
+        audit: "1b.csv 2b.csv --quasi age,zip --sensitive disease --truth 1a.csv 2a.csv --id name --check posterior --budget 4000",
         exit: 6,
         done: nothing,
-        again: &[
-            "1b.csv",
-            "2b.csv",
-            "--quasi",
-            "age,zip",
-            "--sensitive",
-            "disease",
-            "--truth",
-            "1a.csv",
-            "2a.csv",
-            "--id",
-            "name",
-            "--check",
-            "posterior",
-        ],
+        again: "1b.csv 2b.csv --quasi age,zip --sensitive disease --truth 1a.csv 2a.csv --id name --check posterior",
         then: 1,
     },
     Advice {
         advised: "set thresholds over all columns (--k, --l)",
         stands: Steps,
         files: &[],
-        audit: &["releases/people/r0001", "releases/people/r0002", "--check", "joins"],
+        audit: "releases/people/r0001 releases/people/r0002 --check joins",
         exit: 6,
         done: nothing,
-        again: &["releases/people/r0001", "releases/people/r0002", "--check", "joins", "--k", "2", "--l", "2"],
+        again: "releases/people/r0001 releases/people/r0002 --check joins --k 2 --l 2",
         then: 1,
     },
     Advice {
@@ -371,68 +243,36 @@ const TRIED: &[Advice] = &[
             ("t1.csv", "id,age,disease\n1,21,flu\n2,22,hiv\n3,23,gout\n4,24,cold\n"),
             ("t2.csv", "id,age,disease\n1,21,flu\n2,22,hiv\n3,23,gout\n4,24,cold\n"),
         ],
-        audit: &[
-            "r1.csv",
-            "r2.csv",
-            "--quasi",
-            "age",
-            "--sensitive",
-            "disease",
-            "--truth",
-            "t1.csv",
-            "t2.csv",
-            "--id",
-            "id",
-            "--check",
-            "posterior",
-            "--linked",
-            "index",
-        ],
+        audit: "r1.csv r2.csv --quasi age --sensitive disease --truth t1.csv t2.csv --id id --check posterior --linked index",
         exit: 6,
         done: nothing,
-        again: &[
-            "r1.csv",
-            "r2.csv",
-            "--quasi",
-            "age",
-            "--sensitive",
-            "disease",
-            "--truth",
-            "t1.csv",
-            "t2.csv",
-            "--id",
-            "id",
-            "--check",
-            "linked-ids",
-            "--linked",
-            "index",
-        ],
+        again: "r1.csv r2.csv --quasi age --sensitive disease --truth t1.csv t2.csv --id id --check linked-ids --linked index",
         then: 0,
     },
     Advice {
         advised: "larger groups, or coarser values",
         stands: Page("A707"),
         files: &[("r.csv", SMALL), ("all.csv", "age\n21\n26\n27\n28\n29\n")],
-        audit: &["r.csv", "--quasi", "age", "--sensitive", "disease", "--population", "all.csv"],
+        audit: "r.csv --quasi age --sensitive disease --population all.csv",
         exit: 1,
         done: |project| {
             edit(project, "r.csv", "20-24", "20-29");
             edit(project, "r.csv", "25-29", "20-29");
         },
-        again: &["r.csv", "--quasi", "age", "--sensitive", "disease", "--population", "all.csv"],
+        again: "r.csv --quasi age --sensitive disease --population all.csv",
         then: 0,
     },
     Advice {
         advised: "larger groups, or coarser values",
         stands: Page("A708"),
         files: &[("r.csv", SAFE), ("all.csv", "age\n21\n22\n31\n32\n33\n34\n")],
-        audit: &["r.csv", "--quasi", "age", "--sensitive", "disease", "--population", "all.csv", "--k", "3"],
+        audit: "r.csv --quasi age --sensitive disease --population all.csv --k 3",
         exit: 1,
         done: |project| {
             edit(project, "r.csv", "20-29", "20-39");
             edit(project, "r.csv", "30-39", "20-39");
         },
-        again: &["r.csv", "--quasi", "age", "--sensitive", "disease", "--population", "all.csv", "--k", "3"],
+        again: "r.csv --quasi age --sensitive disease --population all.csv --k 3",
         then: 0,
     },
     Advice {
@@ -443,38 +283,10 @@ const TRIED: &[Advice] = &[
             ("t.csv", "id,age,home,disease\n1,21,x,flu\n2,22,x,hiv\n3,31,y,flu\n4,32,z,hiv\n"),
             ("r2.csv", "age,disease\n20-31,flu\n20-31,flu\n22-39,hiv\n22-39,hiv\n"),
         ],
-        audit: &[
-            "r.csv",
-            "--quasi",
-            "age",
-            "--sensitive",
-            "disease",
-            "--truth",
-            "t.csv",
-            "--id",
-            "id",
-            "--household",
-            "home",
-            "--check",
-            "group-sizes",
-        ],
+        audit: "r.csv --quasi age --sensitive disease --truth t.csv --id id --household home --check group-sizes",
         exit: 1,
         done: |project| project.write("r.csv", &project.read("r2.csv")),
-        again: &[
-            "r.csv",
-            "--quasi",
-            "age",
-            "--sensitive",
-            "disease",
-            "--truth",
-            "t.csv",
-            "--id",
-            "id",
-            "--household",
-            "home",
-            "--check",
-            "group-sizes",
-        ],
+        again: "r.csv --quasi age --sensitive disease --truth t.csv --id id --household home --check group-sizes",
         then: 0,
     },
     Advice {
@@ -485,38 +297,10 @@ const TRIED: &[Advice] = &[
             ("t.csv", "id,age,home,disease\n1,21,x,flu\n2,22,x,hiv\n3,31,y,flu\n4,32,z,hiv\n"),
             ("r2.csv", "age,disease\n20-39,flu\n20-39,hiv\n20-39,flu\n20-39,hiv\n"),
         ],
-        audit: &[
-            "r.csv",
-            "--quasi",
-            "age",
-            "--sensitive",
-            "disease",
-            "--truth",
-            "t.csv",
-            "--id",
-            "id",
-            "--household",
-            "home",
-            "--check",
-            "candidates",
-        ],
+        audit: "r.csv --quasi age --sensitive disease --truth t.csv --id id --household home --check candidates",
         exit: 1,
         done: |project| project.write("r.csv", &project.read("r2.csv")),
-        again: &[
-            "r.csv",
-            "--quasi",
-            "age",
-            "--sensitive",
-            "disease",
-            "--truth",
-            "t.csv",
-            "--id",
-            "id",
-            "--household",
-            "home",
-            "--check",
-            "candidates",
-        ],
+        again: "r.csv --quasi age --sensitive disease --truth t.csv --id id --household home --check candidates",
         then: 0,
     },
     Advice {
@@ -528,23 +312,7 @@ const TRIED: &[Advice] = &[
             ("t1.csv", "id,age,disease\n1,21,hiv\n2,22,flu\n"),
             ("t2.csv", "id,age,disease\n1,21,hiv\n2,22,gout\n3,22,cold\n4,21,flu\n"),
         ],
-        audit: &[
-            "r1.csv",
-            "r2.csv",
-            "--quasi",
-            "age",
-            "--sensitive",
-            "disease",
-            "--truth",
-            "t1.csv",
-            "t2.csv",
-            "--id",
-            "id",
-            "--check",
-            "changes",
-            "--permanent",
-            "hiv",
-        ],
+        audit: "r1.csv r2.csv --quasi age --sensitive disease --truth t1.csv t2.csv --id id --check changes --permanent hiv",
         exit: 1,
         // What never goes away has a series of its own: here everyone without it.
         done: |project| {
@@ -557,39 +325,17 @@ const TRIED: &[Advice] = &[
                 }
             }
         },
-        again: &[
-            "r1.csv",
-            "r2.csv",
-            "--quasi",
-            "age",
-            "--sensitive",
-            "disease",
-            "--truth",
-            "t1.csv",
-            "t2.csv",
-            "--id",
-            "id",
-            "--check",
-            "changes",
-            "--check",
-            "group-sizes",
-        ],
+        again: "r1.csv r2.csv --quasi age --sensitive disease --truth t1.csv t2.csv --id id --check changes --check group-sizes",
         then: 0,
     },
     Advice {
         advised: "Add their folders",
         stands: Page("A793"),
         files: &[("tacenda.toml", POLICY)],
-        audit: &["releases/ward-stays/r0001", "releases/ward-stays/r0003", "--check", "chain"],
+        audit: "releases/ward-stays/r0001 releases/ward-stays/r0003 --check chain",
         exit: 1,
         done: nothing,
-        again: &[
-            "releases/ward-stays/r0001",
-            "releases/ward-stays/r0002",
-            "releases/ward-stays/r0003",
-            "--check",
-            "chain",
-        ],
+        again: "releases/ward-stays/r0001 releases/ward-stays/r0002 releases/ward-stays/r0003 --check chain",
         then: 0,
     },
 ];
@@ -597,17 +343,17 @@ const TRIED: &[Advice] = &[
 /// The folder of a case. Cases of a project publish three quarters first; those without files are in the paper's, a hospital's
 /// or a view's folder.
 fn prepared(case: &Advice) -> TestProject {
-    if case.audit.contains(&"1b.csv") {
+    if case.audit.contains("1b.csv") {
         return adopt::project("model = \"m-invariance\"\nm = 2");
     }
-    if case.audit[0].starts_with("releases/people") {
+    if case.audit.starts_with("releases/people") {
         return crate::views::two_views();
     }
     let project = TestProject::with(case.files);
     for (quarter, first) in [0, 10, 20].into_iter().enumerate() {
         let name = format!("q{}.csv", quarter + 1);
         project.write(&name, &patients(first, 60));
-        let is_asked = |words: &[&str]| words.iter().any(|word| word.contains(&format!("r000{}", quarter + 1)));
+        let is_asked = |words: &str| words.contains(&format!("r000{}", quarter + 1));
         if case.files.iter().any(|(name, _)| *name == "tacenda.toml") && (is_asked(case.audit) || is_asked(case.again))
         {
             project.ok(&["publish", &name, "--yes"]);
@@ -616,9 +362,14 @@ fn prepared(case: &Advice) -> TestProject {
     project
 }
 
-fn audited(project: &TestProject, words: &[&str]) -> (i32, Value) {
-    let words = [&["audit"], words, &["--explain", "--format", "json", "-q"]].concat();
-    let ended = project.run(&words);
+/// What is typed behind `tacenda`, as words.
+fn typed(words: &str) -> Vec<&str> {
+    words.split_whitespace().collect()
+}
+
+fn audited(project: &TestProject, words: &str) -> (i32, Value) {
+    let words = format!("audit {words} --explain --format json -q");
+    let ended = project.run(&typed(&words));
     (ended.code, serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{words:?} {}", ended.stderr)))
 }
 
@@ -683,8 +434,7 @@ fn every_way_out_of_an_open_question_is_tried() {
 fn releases_that_fail_are_adopted_and_the_next_one_is_planned() {
     let reason = "accept_adopted = \"they are out already\"";
     let project = adopt::project(&format!("model = \"m-invariance\"\nm = 2\non_ineligible = \"defer\"\n{reason}"));
-    let files = ["1b.csv", "2b.csv", "--quasi", "age,zip", "--sensitive", "disease"];
-    let (exit, report) = audited(&project, &files);
+    let (exit, report) = audited(&project, "1b.csv 2b.csv --quasi age,zip --sensitive disease");
     assert_eq!(exit, 1);
     let steps = report["next_steps"].to_string();
     assert!(steps.contains("tacenda adopt takes the releases into a project"), "{steps}");
@@ -697,19 +447,19 @@ fn releases_that_fail_are_adopted_and_the_next_one_is_planned() {
 #[test]
 fn an_explained_audit_ends_with_what_to_do_next() {
     let project = TestProject::with(&TWO);
-    let ended = project.run(&[&["audit"], &TRUE[..], &["--explain"]].concat());
+    let ended = project.run(&typed(&format!("audit {TRUE} --explain")));
     let text = ended.stdout;
     let (front, steps) = text.split_once("\nWhat to do next\n").unwrap_or_else(|| panic!("{text}"));
     assert!(!steps.contains("What to do next") && front.contains("What the findings mean"), "{text}");
     assert!(front.contains("A731: a person's value is certain\nIn each release"), "{text}");
     let steps = steps.split_whitespace().collect::<Vec<&str>>().join(" ");
     assert!(steps.ends_with("That helps only while it is not published."), "{steps}");
-    let plain = project.run(&[&["audit"], &TRUE[..]].concat()).stdout;
+    let plain = project.run(&typed(&format!("audit {TRUE}"))).stdout;
     assert!(!plain.contains("Tried:") && !plain.contains("What the findings mean"), "{plain}");
     // Everyone has one value: no column and no release helps.
     project.write("r1.csv", "age,zip,disease\n20-29,10-19,flu\n20-29,10-19,flu\n");
     project.write("r2.csv", "age,zip,disease\n20-29,10-29,flu\n20-29,10-29,flu\n");
-    let (_, report) = audited(&project, &BOTH);
+    let (_, report) = audited(&project, BOTH);
     let steps = report["next_steps"].to_string();
     assert!(steps.contains("Tried without success: leaving out columns, and leaving out a release."), "{steps}");
 }

@@ -324,7 +324,7 @@ fn errors_are_json_where_json_is_asked_for() {
 #[test]
 fn memory_can_be_limited() {
     let project = project();
-    project.fails(&["publish", "table.csv", "--yes", "--memory", "1K"], 7, "R701");
+    project.fails(&["publish", "table.csv", "--yes", "--memory", "1K"], 7, "R705");
 }
 
 /// Every demo in small: the naive files betray somebody, ours do not, and what it prints to repeat the attack works.

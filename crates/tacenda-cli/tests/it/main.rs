@@ -14,6 +14,7 @@ mod languages;
 mod links;
 mod odd_files;
 mod report;
+mod scale;
 mod scenario;
 mod schema;
 mod transcripts;

@@ -166,3 +166,15 @@ fn without_a_release_there_is_nothing_to_report() {
     assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("R208"), "{}", ended.stderr);
 }
+
+/// The vault has the last table only. Before anybody signs, the steward is told to give all of them, and then no question about
+/// people is left.
+#[test]
+fn the_steward_is_told_to_give_all_tables_before_anybody_signs() {
+    let project = two_releases(as_it_is);
+    let told = project.ok(&["report"]);
+    assert!(told.contains("Before anybody signs, give all private tables: tacenda report --truth FILE"), "{told}");
+    let done = project.ok(&["report", "--truth", "1.csv", "2.csv"]);
+    assert!(!done.contains("Before anybody signs") && !done.contains("private tables were not"), "{done}");
+    assert!(!project.ok(&["report", "--edition", "auditor"]).contains("Before anybody signs"));
+}

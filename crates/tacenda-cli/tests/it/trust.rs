@@ -165,7 +165,31 @@ fn two_releases_of_one_number_are_found_by_whoever_has_both() {
         "{}",
         audited.stdout
     );
-    assert!(project.ok(&["verify", &other.path().display().to_string()]).contains("intact: 2 releases"));
+    let alone = project.ok(&["verify", &other.path().display().to_string()]);
+    assert!(alone.starts_with("intact by the checksums in the folder: 2 releases"), "{alone}");
+}
+
+/// Anybody can make a folder that fits its own checksums. Only a ledger or a key vouches for more, and nothing for a file that
+/// was added.
+#[test]
+fn a_folder_alone_is_said_to_fit_itself_and_no_more() {
+    let project = published(2);
+    let release = "releases/ward-stays/r0002";
+    let alone = project.ok(&["verify", release]);
+    assert!(alone.contains("by the checksums in the folder") && alone.contains("Nothing is signed"), "{alone}");
+    let report: serde_json::Value =
+        serde_json::from_str(&project.ok(&["verify", release, "--format", "json"])).unwrap();
+    assert_eq!((&report["whole"], &report["ledger"]), (&true.into(), &false.into()));
+    project.write(&format!("{release}/corrected.csv"), "age,disease\n");
+    let added = project.run(&["verify", release]);
+    assert_eq!((added.code, added.stdout.contains("F408: corrected.csv")), (5, true), "{}", added.stdout);
+    assert!(added.stdout.starts_with("damaged: 1 fault\n"), "{}", added.stdout);
+    let whole = project.run(&["verify"]);
+    assert!(whole.code == 5 && whole.stdout.contains("move it out of the release folder"), "{}", whole.stdout);
+    // The advice works.
+    fs::remove_file(project.file(&format!("{release}/corrected.csv"))).unwrap();
+    project.ok(&["verify"]);
+    project.ok(&["verify", release]);
 }
 
 #[test]
