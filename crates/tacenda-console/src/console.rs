@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tacenda::audit::Effort;
+use tacenda::ingest::Given;
+use tacenda::keys::KeyFolder;
 use tacenda::model::Language;
 use tacenda::publish::ReportRequest;
 use tacenda::report::{Edition, Report};
@@ -45,6 +47,8 @@ pub(crate) struct Console {
     pub(crate) language: Mutex<Option<Language>>,
     /// A table that was read under a draft, and under which answers: so that sliders need not read it again.
     pub(crate) trial: Mutex<Option<(String, Trial)>>,
+    /// The passphrase of a signing key that was made on a page, as long as the console runs.
+    pub(crate) passphrase: Arc<Mutex<Option<String>>>,
     announce: Box<dyn Fn(&str) + Send + Sync>,
 }
 
@@ -69,7 +73,7 @@ const ENDINGS: [&str; 5] = ["csv", "tsv", "parquet", "xlsx", "gz"];
 impl Console {
     /// A console that listens on a port.
     pub(crate) fn new(
-        settings: ConsoleSettings,
+        mut settings: ConsoleSettings,
         drops: Drops,
         port: u16,
         announce: Box<dyn Fn(&str) + Send + Sync>,
@@ -79,7 +83,16 @@ impl Console {
             true => settings.bind.to_string(),
             false => format!("t{}.localhost", &secret()[..12]),
         };
+        let passphrase: Arc<Mutex<Option<String>>> = Arc::default();
+        let known = Arc::clone(&passphrase);
+        settings.project.keys = settings.project.keys.take().map(|keys| {
+            keys.asking_first(Arc::new(move |question| match KeyFolder::asks_for_signing(question) {
+                true => known.lock().ok()?.clone(),
+                false => None,
+            }))
+        });
         Console {
+            passphrase,
             door: Door::new(&name, port, settings.idle),
             settings,
             drops,
@@ -175,19 +188,19 @@ impl Console {
         let was_tried =
             matches!(self.jobs.standing(Work::Judge, head), Some(Standing::Failed(_) | Standing::Cancelled));
         if !was_tried {
-            self.judge(head);
+            self.judge(head, Vec::new());
         }
         None
     }
 
-    /// Begins the report on the series.
-    pub(crate) fn judge(&self, head: &str) {
+    /// Begins the report on the series, with the private tables of its releases if there are some.
+    pub(crate) fn judge(&self, head: &str, truth: Vec<Given>) {
         let (project, file) = (self.project().clone(), self.drops.own(&format!("report-{head}.json")));
         let page = self.drops.own(&format!("report-{head}.html"));
         self.jobs.start(Work::Judge, head, move |progress| {
             let request = ReportRequest {
                 edition: Edition::Steward,
-                truth: Vec::new(),
+                truth,
                 review_by: None,
                 budget: use_cases::budget(Effort::default(), None),
                 language: None,

@@ -228,12 +228,12 @@ fn unwound(payload: &(dyn Any + Send)) -> Standing {
         code: RequestFault::Bug.code().into(),
         exit: 70,
         message: format!("this is a bug in tacenda: {what}; the page Ledger lists what was published"),
-        lines: Vec::new(),
         page: RequestFault::PAGES
             .iter()
             .find(|page| page.0 == RequestFault::Bug.code())
             .map_or("", |page| page.2)
             .into(),
+        ..ToldError::default()
     })
 }
 

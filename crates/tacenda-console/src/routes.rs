@@ -64,6 +64,7 @@ pub fn router(console: Arc<Console>) -> Router {
         ("/hierarchy", pages::hierarchy::post),
         ("/policy", pages::policy::post),
         ("/ledger/verify", pages::ledger::verify),
+        ("/ledger/key", pages::ledger::make_key),
         ("/drop/change", pages::drops::change),
         ("/language", language),
     ];

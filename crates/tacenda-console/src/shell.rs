@@ -2,14 +2,16 @@
 
 use crate::console::{Choosable, Console};
 use crate::drops::{Dropped, List};
+use crate::forms::Fields;
 use crate::jobs::{Standing, Work};
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use tacenda::ingest::Given;
 use tacenda::model::Language;
-use tacenda::report::parts::{Tone, data, icon};
+use tacenda::report::parts::{Tone, data, icon, label};
 use tacenda::report::{number, translated};
-use tacenda::use_cases::{RequestFault, ToldError, UseCaseError};
+use tacenda::use_cases::{LogEvent, RequestFault, ToldError, UseCaseError};
 
 /// The pages, in the order of the head.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -199,8 +201,8 @@ pub fn error_box(told: &ToldError) -> Markup {
             strong translate="no" { "error[" (told.code) "]" }
             div lang="en" translate="no" {
                 p { (told.message) }
-                @if !told.lines.is_empty() {
-                    ul { @for line in &told.lines { li { (line) } } }
+                @if !told.lines.is_empty() || !told.notes.is_empty() {
+                    ul { @for line in told.lines.iter().chain(&told.notes) { li { (line) } } }
                 }
                 // The page about wrong use is about the command line.
                 @if !told.page.is_empty() && told.code != RequestFault::Usage.code() { p class="soft small" { (told.page) } }
@@ -285,6 +287,40 @@ pub fn table_choice(tables: &[Choosable], chosen: Option<&str>) -> Markup {
             }
         }
     }
+}
+
+/// The private table of each release, chosen from the tables that there are.
+pub fn private_tables(console: &Console, releases: &[&LogEvent], given: &[String]) -> Markup {
+    let tables = console.tables();
+    html! {
+        fieldset {
+            legend { "The private table of each release" }
+            p class="soft small" { "The vault keeps the last table only. After a single release it is enough." }
+            @for (at, event) in releases.iter().enumerate() {
+                @let name = event.label.as_deref().unwrap_or_default();
+                @let chosen = given.get(at).cloned().unwrap_or_else(|| likely(&tables, name));
+                label {
+                    "Release " (event.release.unwrap_or(0)) " " (label(name)) " "
+                    select name="truth" {
+                        option value="" { "not given" }
+                        @for table in &tables { option value=(table.key) selected[table.key == chosen] translate="no" { (table.name) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The table that a release was probably made from: its name has the label.
+fn likely(tables: &[Choosable], label: &str) -> String {
+    let named = |table: &&Choosable| !label.is_empty() && table.name.contains(label);
+    tables.iter().find(named).map_or_else(String::new, |table| table.key.clone())
+}
+
+/// The private tables that were chosen, in the order of the releases.
+pub fn truth_given(console: &Console, fields: &Fields) -> Result<Vec<Given>, UseCaseError> {
+    let keys: Vec<String> = fields.all("truth").into_iter().filter(|key| !key.is_empty()).collect();
+    keys.iter().map(|key| console.table(key).map(|table| Given::Path(table.path))).collect()
 }
 
 /// The files of a list, each with a way to remove it and to move it up.

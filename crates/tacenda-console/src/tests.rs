@@ -8,11 +8,13 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
 use std::collections::BTreeSet;
+use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tacenda::keys::KeyFolder;
 use tacenda::model::Language;
 use tacenda::report::translated;
 use tacenda::use_cases::ProjectFolder;
@@ -478,9 +480,40 @@ fn a_person_is_looked_up_by_a_form_and_not_by_an_address() {
     assert!(!page.contains("p0001") && !page.contains("What the releases say"));
     assert!(page.contains("method=\"post\" action=\"/person\""));
     let found = kit.post("/person", &[("key", "p0001")]).text;
-    assert!(found.contains("What the releases say") && found.contains("Release 1 (2026-Q1)"), "{found}");
+    assert!(
+        found.contains("What the releases say")
+            && found.contains("Release 1, 2026-Q1.")
+            && found.contains("class=\"steps\""),
+        "{found}"
+    );
+    assert!(found.contains("Values are coded") && !found.contains(">flu<"), "{found}");
+    let named = kit.post("/person", &[("key", "p0001"), ("show", "yes")]).text;
+    assert!(named.contains(">flu<") || named.contains(">asthma<"), "{named}");
     assert!(!found.contains("p0001"), "the key is not shown again");
     assert!(kit.post("/person", &[("key", "nobody")]).text.contains("nobody in the tables has this identifier"));
+}
+
+/// Before somebody signs, the questions that need the private tables are asked. Too few tables are an error, and the verdict stays.
+#[test]
+fn the_questions_about_people_are_asked_with_the_private_tables() {
+    let kit = Kit::begun();
+    kit.publish("dropped:1", "2026-Q1");
+    kit.drop_file("tables", "2026-Q2.csv", &people(30..270));
+    kit.publish("dropped:2", "2026-Q2");
+    kit.judged();
+    let page = kit.get("/series").text;
+    assert!(page.contains("The private tables were not given"), "{page}");
+    assert!(page.contains("value=\"dropped:2\" selected"), "the table with the label in its name is chosen: {page}");
+    kit.post("/series/judge", &[("truth", "dropped:1"), ("truth", "")]);
+    kit.console.jobs.wait(Work::Judge);
+    let page = kit.get("/series").text;
+    assert!(page.contains("error[R209]") && page.contains("The private tables were not given"), "{page}");
+    kit.post("/series/judge", &[("truth", "dropped:1"), ("truth", "dropped:2")]);
+    kit.done(Work::Judge);
+    let page = kit.get("/series").text;
+    assert!(page.contains("class=\"verdict pass\"") && !page.contains("The private tables were not given"), "{page}");
+    assert!(!kit.get("/report").text.contains("The private tables were not given"));
+    assert_eq!(kit.post("/series/judge", &[("truth", "dropped:9")]).status, StatusCode::UNPROCESSABLE_ENTITY);
 }
 
 /// Texts from outside that would be markup if they were not escaped.
@@ -577,14 +610,135 @@ fn a_tree_is_shown_without_rare_values_and_saved_only_if_it_can_be_used() {
     assert!(kit.post("/hierarchy", &fields).text.contains("some values are not whole numbers"));
     let fields = [("column", "sex"), ("rule", "groups"), ("group:F", "known"), ("group:M", "known"), ("what", "show")];
     assert!(kit.post("/hierarchy", &fields).text.contains("F;known;*"));
+    // The policy lists the values itself. A tree that cannot be used changes neither it nor the folder.
+    let policy = || fs::read_to_string(kit.folder.path().join("tacenda.toml")).unwrap();
+    let (before, file) = (policy(), kit.folder.path().join("hierarchies/sex.csv"));
     let fields = [("column", "sex"), ("text", "F;a;*\nF;b;*\n"), ("what", "save")];
-    assert!(kit.post("/hierarchy", &fields).text.contains("error[U201]"), "the policy lists the values itself");
+    assert!(kit.post("/hierarchy", &fields).text.contains("error[P"));
+    assert!(policy() == before && !file.exists());
+    let text = "F;known;*\nM;known;*\nother;other;*\n";
+    let fields = [("column", "sex"), ("text", text), ("what", "save")];
+    assert_eq!(kit.post("/hierarchy", &fields).status, StatusCode::SEE_OTHER);
+    assert!(policy().contains("hierarchy = \"hierarchies/sex.csv\"") && fs::read_to_string(&file).unwrap() == text);
+    let page = kit.get("/hierarchy?column=sex").text;
+    assert!(page.contains(">known</span>") && kit.get("/next").status == StatusCode::OK, "{page}");
+    // After a release, a tree under which the series cannot go on is refused at once.
+    kit.publish("dropped:1", "2026-Q1");
+    let fields = [("column", "sex"), ("text", "F;a;*\nM;b;*\nother;b;*\n"), ("what", "save")];
+    assert!(kit.post("/hierarchy", &fields).text.contains("error["));
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+}
+
+#[test]
+fn a_result_names_its_table_and_what_was_typed_stays() {
+    let kit = Kit::begun();
+    kit.drop_file("tables", "q2.csv", &people(0..200));
+    let fields =
+        [("table", "dropped:2"), ("label", "2026-Q1"), ("setting", "age: grid"), ("one", "2"), ("other", "20")];
+    let answer = kit.post("/next/check", &fields);
+    let place = answer.headers[header::LOCATION].to_str().unwrap().to_string();
+    let found = kit.done(Work::Check);
+    assert!(found.contains("q2.csv") && !found.contains("q1.csv"), "{found}");
+    let page = kit.get(&place).text;
+    assert!(page.contains("name=\"label\" required maxlength=\"60\" autocomplete=\"off\" value=\"2026-Q1\""), "{page}");
+    assert!(page.contains("check q2.csv") && page.contains("plan q2.csv --label 2026-Q1"), "{page}");
+}
+
+/// Every setting that costs something can be compared, and the policy stays as it is.
+#[test]
+fn two_settings_are_compared_whatever_they_are() {
+    let kit = Kit::begun();
+    let policy = fs::read(kit.folder.path().join("tacenda.toml")).unwrap();
+    let compared = |setting: &str, one: &str, other: &str| {
+        let fields = [("table", "dropped:1"), ("setting", setting), ("one", one), ("other", other)];
+        assert_eq!(kit.post("/next/compare", &fields).status, StatusCode::SEE_OTHER, "{setting}");
+        kit.done(Work::Compare)
+    };
+    let rows = |found: &str| found.split("<tr>").skip(2).map(String::from).collect::<Vec<String>>();
+    for (setting, one, other) in
+        [("m", "2", "5"), ("k", "2", "9"), ("age: grid", "2", "60"), ("age: weight", "0.01", "100")]
+    {
+        let found = compared(setting, one, other);
+        let cells = |row: &String| row.split_once("</th>").map(|(_, cells)| cells.to_string());
+        let found_rows = rows(&found);
+        assert_eq!(found_rows.len(), 2, "{found}");
+        assert_ne!(cells(&found_rows[0]), cells(&found_rows[1]), "{setting} makes no difference: {found}");
+        assert!(!found.contains("colspan"), "{setting} was refused: {found}");
+    }
+    // What cannot be is an answer, with its reason.
+    assert!(compared("age: grid", "2", "fortnight").contains("colspan"));
+    assert_eq!(
+        kit.post("/next/compare", &[("table", "dropped:1"), ("setting", "x")]).status,
+        StatusCode::UNPROCESSABLE_ENTITY
+    );
+    kit.publish("dropped:1", "2026-Q1");
+    assert!(compared("m", "2", "3").contains("colspan"), "a looser promise is refused");
+    assert_eq!(fs::read(kit.folder.path().join("tacenda.toml")).unwrap(), policy);
+}
+
+#[test]
+fn the_audit_page_remembers_what_the_columns_are() {
+    let kit = Kit::new();
+    kit.drop_file("audit", "r1.csv", &people(0..60));
+    let columns = [
+        ("role:age", "none"),
+        ("role:sex", "quasi"),
+        ("role:patient_id", "quasi"),
+        ("role:diagnosis", "sensitive"),
+        ("k", "7"),
+        ("l", "3"),
+    ];
+    kit.post("/audit/run", &columns);
+    kit.console.jobs.wait(Work::Audit);
+    let page = kit.get("/audit").text;
+    assert!(
+        page.contains("audit r1.csv --quasi patient_id,sex --sensitive diagnosis --k 7 --l 3 -o audit.html"),
+        "{page}"
+    );
+    let select = page.split("name=\"role:patient_id\"").nth(1).unwrap().split("</select>").next().unwrap();
+    assert!(select.contains("value=\"quasi\" selected"), "{select}");
+    assert!(page.contains("name=\"k\" min=\"1\" max=\"1000\" value=\"7\""), "{page}");
+    kit.drop_file("truth", "t1.csv", &people(0..60));
+    assert!(kit.get("/audit").text.contains("name=\"id\" autocomplete=\"off\" value=\"patient_id\""));
+}
+
+/// A key that is made on the page signs the next release, although nobody sits at the terminal.
+#[test]
+fn a_signing_key_is_made_on_the_page_and_signs() {
+    let home = tempfile::tempdir().unwrap();
+    let keys = || KeyFolder::at(&home.path().join("keys"));
+    let kit = Kit::with(|settings| settings.project.keys = Some(keys()));
+    kit.begin();
+    let refused = |fields: &[(&str, &str)]| {
+        assert_eq!(kit.post("/ledger/key", fields).status, StatusCode::UNPROCESSABLE_ENTITY, "{fields:?}");
+        assert!(keys().public().unwrap().is_none(), "{fields:?}");
+    };
+    refused(&[]);
+    refused(&[("passphrase", "one"), ("again", "other")]);
+    refused(&[("passphrase", "one"), ("again", "one"), ("without", "yes")]);
+    assert_eq!(kit.post("/ledger/key", &[("passphrase", " one "), ("again", " one ")]).status, StatusCode::SEE_OTHER);
+    assert!(keys().has_passphrase().unwrap());
+    let page = kit.get("/ledger").text;
+    assert!(page.contains(keys().public().unwrap().unwrap().text()) && !page.contains(" one "), "{page}");
+    // There is one key only.
+    assert_eq!(kit.post("/ledger/key", &[("without", "yes")]).status, StatusCode::UNPROCESSABLE_ENTITY);
+    kit.publish("dropped:1", "2026-Q1");
+    assert!(kit.done(Work::Publish).contains("Signed by the key"));
+    kit.post("/ledger/verify", &[]);
+    assert!(kit.done(Work::Verify).contains("Signed by your key"));
+    let closed = Kit::with(|settings| {
+        settings.project.keys = Some(KeyFolder::at(&home.path().join("none")));
+        settings.allow_publish = false;
+    });
+    assert_eq!(closed.post("/ledger/key", &[("without", "yes")]).status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(!home.path().join("none").exists());
 }
 
 /// Every page in every language has no text that the file lacks. What stays English is marked.
 #[test]
 fn every_page_is_said_in_every_language() {
-    let kit = Kit::new();
+    let home = tempfile::tempdir().unwrap();
+    let kit = Kit::with(|settings| settings.project.keys = Some(KeyFolder::at(home.path())));
     let mut pages: Vec<String> = PAGES.iter().map(|path| kit.get(path).text).collect();
     kit.drop_file("tables", "q1.csv", &people(0..240));
     kit.drop_file("audit", "r1.csv", &people(0..240));
@@ -593,8 +747,10 @@ fn every_page_is_said_in_every_language() {
     pages.extend(["/start", "/start?table=dropped:1", "/next", "/audit"].map(|path| kit.get(path).text));
     kit.begin();
     pages.extend(["/start", "/next", "/policy?saved=yes"].map(|path| kit.get(path).text));
+    let by_hand = [("column", "sex"), ("rule", "groups"), ("group:F", "known"), ("what", "show")];
+    pages.push(kit.post("/hierarchy", &by_hand).text);
     kit.post("/next/check", &[("table", "dropped:1")]);
-    kit.post("/next/compare", &[("table", "dropped:1"), ("number", "m"), ("one", "2"), ("other", "99")]);
+    kit.post("/next/compare", &[("table", "dropped:1"), ("setting", "m"), ("one", "2"), ("other", "99")]);
     kit.post("/next/rehearse", &[("table", "dropped:1"), ("label", "2026-Q1")]);
     for work in [Work::Check, Work::Compare, Work::Plan] {
         kit.done(work);

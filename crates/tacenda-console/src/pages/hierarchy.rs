@@ -59,10 +59,7 @@ fn page(console: &Console, fields: &Fields, above: Option<Markup>, text: Option<
         }
     };
     let lead = "How values of a column are generalised.";
-    let command = report
-        .file
-        .as_ref()
-        .map_or_else(|| console.command("check"), |file| format!("$EDITOR {file}\n{}", console.command("check")));
+    let command = format!("$EDITOR {}\n{}", report.file, console.command("check"));
     Sheet { here: Here::Hierarchy, title: "Hierarchy", lead, command, body }.answer(console)
 }
 
@@ -124,10 +121,8 @@ fn proposal(report: &TreeReport, text: &str) -> Markup {
         h3 { "The new file" }
         label for="text" { "One line per value: the value, its groups, and * at the end" }
         textarea id="text" name="text" rows="16" spellcheck="false" { "\n" (text) }
-        @match &report.file {
-            Some(file) => { p { button name="what" value="save" { "Save" } " " (data(file)) } }
-            None => { p class="soft" { "The policy lists the values of this column itself. Name a hierarchy file there first." } }
-        }
+        @if report.is_listed { p class="soft" { "The policy lists the values of this column itself. It will name this file in their place." } }
+        p { button name="what" value="save" { "Save" } " " (data(&report.file)) }
     }
 }
 

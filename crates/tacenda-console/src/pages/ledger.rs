@@ -9,7 +9,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 use tacenda::model::counted;
 use tacenda::report::parts::{N, Tone, W, data, label, table};
-use tacenda::use_cases::{LogEvent, LogReport, UseCaseError, VerifyReport, VerifyRequest, receipt};
+use tacenda::use_cases::{LogEvent, LogReport, UseCaseError, VerifyReport, VerifyRequest, new_key, receipt};
 
 /// The page.
 pub fn get(console: &Console, _: &Fields) -> Response {
@@ -20,7 +20,10 @@ pub fn get(console: &Console, _: &Fields) -> Response {
     let head = overview.log.as_ref().map_or("", |log| log.head.as_str());
     let body = html! {
         @match &overview.log {
-            None => (notice(Tone::Plain, "NOTHING PUBLISHED", html! { p { "There is no ledger yet. The first rehearsal makes it." } })),
+            None => {
+                (notice(Tone::Plain, "NOTHING PUBLISHED", html! { p { "There is no ledger yet. The first rehearsal makes it." } }))
+                section { h2 { "Keys" } (key(console)) }
+            }
             Some(log) => {
                 section {
                     h2 { "Is everything as it was?" }
@@ -34,7 +37,7 @@ pub fn get(console: &Console, _: &Fields) -> Response {
             }
         }
     };
-    let commands = ["log", "verify", "receipt -o receipt.html"].map(|rest| console.command(rest));
+    let commands = ["log", "verify", "receipt -o receipt.html", "key new"].map(|rest| console.command(rest));
     let lead = "What happened, in order. Each line has the hash of the line before.";
     Sheet { here: Here::Ledger, title: "Ledger", lead, command: commands.join("\n"), body }.answer(console)
 }
@@ -92,9 +95,61 @@ fn key(console: &Console) -> Markup {
                 p { "Releases are signed with this key. Give it to recipients, by another way than a release." }
                 pre tabindex="0" { (key.text()) }
             }
-            None => { p { "There is no signing key, so nothing is signed. This makes one: " code { "tacenda key new" } } }
+            None => {
+                p { "There is no signing key, so nothing is signed." }
+                @if keys.is_some() && console.settings.allow_publish { (new_key_form()) }
+            }
         }
     }
+}
+
+fn new_key_form() -> Markup {
+    html! {
+        details {
+            summary { "Make a signing key" }
+            form method="post" action="/ledger/key" autocomplete="off" {
+                p { "From then on, releases are signed with it. Releases that are published already stay as they are." }
+                div class="row" {
+                    label { "Passphrase " input type="password" name="passphrase" autocomplete="off"; }
+                    label { "The same again " input type="password" name="again" autocomplete="off"; }
+                }
+                label { input type="checkbox" name="without" value="yes"; " Without a passphrase: anybody who reads the file of the key can sign" }
+                p class="soft small" { "The console keeps the passphrase until it ends. The next one asks for it in the terminal. Nobody can restore it." }
+                p { button class="second" { "Make the key" } }
+            }
+        }
+    }
+}
+
+/// Makes a signing key.
+pub fn make_key(console: &Console, fields: &Fields) -> Response {
+    match made_key(console, fields) {
+        Ok(()) => back("/ledger"),
+        Err(error) => failed(console, Here::Ledger, "Ledger", &error),
+    }
+}
+
+fn made_key(console: &Console, fields: &Fields) -> Result<(), UseCaseError> {
+    let refused = |why: &str| Err(UseCaseError::Usage(why.into()));
+    if !console.settings.allow_publish {
+        return refused(
+            "this console makes no key; start it with tacenda serve --allow-publish, or use tacenda key new",
+        );
+    }
+    let Some(keys) = &console.project().keys else {
+        return refused("there is no home folder for keys; start tacenda serve with --keys");
+    };
+    let (given, again) = (fields.raw("passphrase"), fields.raw("again"));
+    let passphrase = match (given.is_empty(), fields.text("without") == "yes") {
+        (true, true) => None,
+        (true, false) => return refused("type a passphrase twice, or choose a key without one; no key was made"),
+        (false, true) => return refused("a passphrase was typed, and a key without one was chosen; no key was made"),
+        (false, false) if given != again => return refused("the two passphrases differ; no key was made"),
+        (false, false) => Some(given),
+    };
+    new_key(keys, passphrase)?;
+    *console.passphrase.lock().expect("nobody panics with it in hand") = passphrase.map(String::from);
+    Ok(())
 }
 
 fn paper(console: &Console) -> Markup {

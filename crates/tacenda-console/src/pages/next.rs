@@ -11,8 +11,8 @@ use maud::{Markup, html};
 use tacenda::ingest::Given;
 use tacenda::report::parts::{Tone, data, label};
 use tacenda::use_cases::{
-    self, CheckReport, Overview, PlanReport, Planned, PublishReport, ReleaseRequest, Trial, TrialReport, UseCaseError,
-    discard_plan,
+    self, CheckReport, Overview, PlanReport, Planned, PublishReport, ReleaseRequest, SettingChoice, Trial, TrialReport,
+    UseCaseError, discard_plan,
 };
 
 /// The page.
@@ -28,7 +28,6 @@ pub fn get(console: &Console, fields: &Fields) -> Response {
     let tables = console.tables();
     let head = overview.log.as_ref().map_or("", |log| log.head.as_str());
     let chosen = fields.some("table");
-    let names: Vec<&str> = policy.numbers.iter().filter_map(|number| number.split(' ').next()).collect();
     let body = html! {
         (job_box(Work::Publish, &console.jobs.any(Work::Publish)))
         section {
@@ -47,23 +46,13 @@ pub fn get(console: &Console, fields: &Fields) -> Response {
                 p { button class="second" formaction="/next/check" formnovalidate { "Check the table" } }
                 (job_box(Work::Check, &console.jobs.standing(Work::Check, head)))
             }
-            section {
-                h2 { "3. Compare two settings" }
-                p { "What would the release cost with another number? The policy stays as it is." }
-                div class="row" {
-                    label { "Number " select name="number" translate="no" { @for name in names { option { (name) } } } }
-                    label { "One value " input type="number" name="one" min="2" max="1000" value="2"; }
-                    label { "Other value " input type="number" name="other" min="2" max="1000" value="4"; }
-                    button class="second" formaction="/next/compare" formnovalidate { "Compare" }
-                }
-                (job_box(Work::Compare, &console.jobs.standing(Work::Compare, head)))
-            }
+            (comparison(console, fields, head))
             section {
                 h2 { "4. Rehearse" }
                 p { "Makes the release, has it judged with everything published before, and keeps it as a plan." }
                 label for="label" { "The label of the release, such as 2026-Q3" }
                 div class="row" {
-                    input id="label" name="label" required maxlength="60" autocomplete="off";
+                    input id="label" name="label" required maxlength="60" autocomplete="off" value=(fields.text("label"));
                     button { "Rehearse" }
                 }
                 (job_box(Work::Plan, &console.jobs.standing(Work::Plan, head)))
@@ -71,11 +60,42 @@ pub fn get(console: &Console, fields: &Fields) -> Response {
         }
         section { h2 { "5. Publish" } (to_publish(console, &overview)) }
     };
-    let commands =
-        ["check TABLE".to_string(), "plan TABLE --label LABEL".into(), "publish --plan tacenda-plan.json".into()];
+    let table = tables.iter().find(|table| chosen.is_none_or(|key| table.key == key));
+    let table = table.map_or_else(|| "TABLE".to_string(), |table| quoted(&table.name));
+    let fresh = overview.planned.as_ref().filter(|planned| !planned.is_stale);
+    let named = fields.some("label").or(fresh.map(|planned| planned.label.as_str()));
+    let named = named.map_or_else(|| "LABEL".to_string(), quoted);
+    let commands = [
+        format!("check {table}"),
+        format!("plan {table} --label {named}"),
+        "publish --plan tacenda-plan.json".to_string(),
+    ];
     let command = commands.map(|rest| console.command(&rest)).join("\n");
     let lead = "Rehearse as often as you like. Nothing is published before you type the label.";
     Sheet { here: Here::Next, title: "Next release", lead, command, body }.answer(console)
+}
+
+/// Two values of a setting, next to each other.
+fn comparison(console: &Console, fields: &Fields, head: &str) -> Markup {
+    let settings = SettingChoice::of_project(console.project()).unwrap_or_default();
+    html! {
+        section {
+            h2 { "3. Compare two settings" }
+            p { "What would the release cost with another setting? The policy stays as it is." }
+            div class="row" {
+                label { "Setting " select name="setting" translate="no" { @for setting in &settings {
+                    option value=(setting.name) selected[setting.name == fields.text("setting")] {
+                        (setting.name) @if !setting.now.is_empty() { " = " (setting.now) }
+                    }
+                } } }
+                label { "One value " input name="one" maxlength="20" size="8" autocomplete="off" value=(fields.some("one").unwrap_or("3")); }
+                label { "Other value " input name="other" maxlength="20" size="8" autocomplete="off" value=(fields.some("other").unwrap_or("5")); }
+                button class="second" formaction="/next/compare" formnovalidate { "Compare" }
+            }
+            p class="soft small" { "A limit (max_share) refuses a release that costs more. The other settings are compared without limits." }
+            (job_box(Work::Compare, &console.jobs.standing(Work::Compare, head)))
+        }
+    }
 }
 
 fn to_publish(console: &Console, overview: &Overview) -> Markup {
@@ -116,8 +136,11 @@ fn request(console: &Console, fields: &Fields) -> Result<ReleaseRequest, UseCase
 
 /// The page again, with the table that was chosen.
 fn again(fields: &Fields) -> Response {
-    let table: String = form_urlencoded::byte_serialize(fields.text("table").as_bytes()).collect();
-    back(&format!("/next?table={table}"))
+    let mut kept = form_urlencoded::Serializer::new(String::new());
+    for name in ["table", "label", "setting", "one", "other"] {
+        kept.append_pair(name, fields.text(name));
+    }
+    back(&format!("/next?{}", kept.finish()))
 }
 
 fn head(console: &Console) -> String {
@@ -130,16 +153,22 @@ pub fn check(console: &Console, fields: &Fields) -> Response {
         Ok(request) => request,
         Err(error) => return failed(console, Here::Next, "Next release", &error),
     };
+    let name = table_name(console, fields);
     console.jobs.start(Work::Check, &head(console), move |progress| {
-        Ok(checked(&use_cases::check(request, None, progress)?).into_string())
+        Ok(checked(&use_cases::check(request, None, progress)?, &name).into_string())
     });
     console.jobs.wait_a_moment(Work::Check);
     again(fields)
 }
 
-fn checked(report: &CheckReport) -> Markup {
+/// The name of the table that was chosen: a result says which table it is about.
+fn table_name(console: &Console, fields: &Fields) -> String {
+    console.table(fields.text("table")).map_or_else(|_| String::new(), |table| table.name)
+}
+
+fn checked(report: &CheckReport, table: &str) -> Markup {
     html! {
-        (notice(Tone::Pass, "POSSIBLE", html! { p { "This table can be published under the policy." } }))
+        (notice(Tone::Pass, "POSSIBLE", html! { p { "This table can be published under the policy." } p { (data(table)) } }))
         @if let Some(found) = &report.summary { (summary(found)) }
         @if !report.notes.is_empty() { details { summary { "Notes" } (english(&report.notes)) } }
     }
@@ -147,20 +176,24 @@ fn checked(report: &CheckReport) -> Markup {
 
 /// Begins a comparison.
 pub fn compare(console: &Console, fields: &Fields) -> Response {
-    let request = match request(console, fields) {
-        Ok(request) => request,
-        Err(error) => return failed(console, Here::Next, "Next release", &error),
+    let requests = match (request(console, fields), request(console, fields)) {
+        (Ok(one), Ok(other)) => [one, other],
+        (Err(error), _) | (_, Err(error)) => return failed(console, Here::Next, "Next release", &error),
     };
-    let name = fields.text("number").to_string();
-    let values = [fields.number("one").unwrap_or(2), fields.number("other").unwrap_or(4)];
+    let settings = SettingChoice::of_project(console.project()).unwrap_or_default();
+    let Some(setting) = settings.into_iter().find(|setting| setting.name == fields.text("setting")) else {
+        let error = UseCaseError::Usage("choose a setting from the list; then compare again".into());
+        return failed(console, Here::Next, "Next release", &error);
+    };
+    let values = [fields.text("one").to_string(), fields.text("other").to_string()];
+    let (name, folder) = (table_name(console, fields), console.drops.own("variant"));
     console.jobs.start(Work::Compare, &head(console), move |progress| {
-        let trial = Trial::of_project(request, progress)?;
         let mut found: Vec<(String, TrialReport)> = Vec::new();
-        for value in values {
-            progress(4, "forming groups");
-            found.push((format!("{name} = {value}"), trial.with(&[(&name, value)])?));
+        for (request, value) in requests.into_iter().zip(values) {
+            let report = Trial::of_setting(request, &setting, &value, &folder, progress)?;
+            found.push((format!("{} = {value}", setting.name), report));
         }
-        Ok(trial_table(&found).into_string())
+        Ok(html! { p { (data(&name)) } (trial_table(&found)) }.into_string())
     });
     console.jobs.wait_a_moment(Work::Compare);
     again(fields)
@@ -183,23 +216,24 @@ pub fn rehearse(console: &Console, fields: &Fields) -> Response {
     {
         return failed(console, Here::Next, "Next release", &error.into());
     }
+    let name = table_name(console, fields);
     console.jobs.start(Work::Plan, &head(console), move |progress| {
-        Ok(rehearsed(&use_cases::plan(request, None, progress)?).into_string())
+        Ok(rehearsed(&use_cases::plan(request, None, progress)?, &name).into_string())
     });
     console.jobs.wait_a_moment(Work::Plan);
     again(fields)
 }
 
-fn rehearsed(report: &PlanReport) -> Markup {
+fn rehearsed(report: &PlanReport, table: &str) -> Markup {
     let found = &report.summary;
     html! {
         (notice(Tone::Pass, "REHEARSED", html! {
             p { "Release " (found.release) ", " (data(&found.label)) ": rehearsed, nothing is published yet." }
+            p { (data(table)) }
         }))
         (summary(found))
         @if let Some(ahead) = &report.forecast { (forecast(ahead, found.release)) }
         (choices(&report.choices))
-        p class="soft small" { "The same: " code { "tacenda plan TABLE --label " (quoted(&found.label)) } }
     }
 }
 
@@ -246,7 +280,7 @@ fn published(report: &PublishReport) -> Markup {
             p { "Release " (report.release) ", " (data(&report.label)) ". It is in " (data(&report.folder.display().to_string())) }
             @match &report.signed_by {
                 Some(key) => { p { "Signed by the key " code { (key) } "." } }
-                None => { p { "Nothing is signed: there is no signing key." } }
+                None => { p { "Nothing is signed: there is no signing key." " " a href="/ledger" { "Make a signing key" } } }
             }
             p { a href={ "/release/" (report.release) } { "Look at the release" } " " a href="/series" { "What the series gives away now" } }
         },

@@ -124,7 +124,7 @@ pub fn choices(choices: &[Choice]) -> Markup {
 
 /// A trial as large numbers.
 pub fn trial_figures(report: &TrialReport) -> Markup {
-    let simple = report.count_errors.as_ref().map_or("–".to_string(), |errors| percent(errors.one));
+    let simple = report.count_error.map_or("–".to_string(), percent);
     let rows = report.people - report.withheld + report.counterfeits;
     let figures = [
         ("Loss of detail", percent(report.loss), "0 % is exact"),
@@ -153,15 +153,7 @@ pub fn trial_figures(report: &TrialReport) -> Markup {
 
 /// Trials below each other.
 pub fn trial_table(trials: &[(String, TrialReport)]) -> Markup {
-    let heads = [
-        "Groups",
-        "Smallest group",
-        "Artificial rows",
-        "Withheld",
-        "Loss of detail",
-        "Error of counts",
-        "Error of random counts",
-    ];
+    let heads = ["Groups", "Smallest group", "Artificial rows", "Withheld", "Loss of detail", "Error of counts"];
     let cells = |report: &TrialReport| {
         [
             number(report.groups),
@@ -169,8 +161,7 @@ pub fn trial_table(trials: &[(String, TrialReport)]) -> Markup {
             number(report.counterfeits),
             number(report.withheld),
             percent(report.loss),
-            report.count_errors.as_ref().map_or("–".to_string(), |errors| percent(errors.one)),
-            report.query_error.map_or("–".to_string(), percent),
+            report.count_error.map_or("–".to_string(), percent),
         ]
     };
     html! {

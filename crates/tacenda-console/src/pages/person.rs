@@ -2,24 +2,24 @@
 //! is not kept.
 
 use crate::console::Console;
+use crate::drops::List;
 use crate::forms::Fields;
-use crate::shell::{Here, Sheet, failed};
+use crate::shell::{Here, Sheet, drop_zone, failed, private_tables, truth_given};
 use axum::response::Response;
 use maud::{Markup, html};
-use tacenda::ingest::Given;
+use tacenda::report;
 use tacenda::report::Names;
-use tacenda::report::parts::label;
-use tacenda::use_cases::{LogEvent, Overview, SubjectRequest, UseCaseError, explain_person};
+use tacenda::use_cases::{LogEvent, Overview, SubjectRequest, UseCaseError, person_stories};
 
 /// The page.
 pub fn get(console: &Console, _: &Fields) -> Response {
     match console.overview() {
-        Ok(overview) => page(console, &overview, None),
+        Ok(overview) => page(console, &overview, &[], None),
         Err(error) => failed(console, Here::Person, "Person", &error),
     }
 }
 
-fn page(console: &Console, overview: &Overview, answer: Option<Markup>) -> Response {
+fn page(console: &Console, overview: &Overview, given: &[String], answer: Option<Markup>) -> Response {
     let releases: Vec<&LogEvent> =
         overview.log.iter().flat_map(|log| &log.events).filter(|event| event.release.is_some()).collect();
     let tables = console.tables();
@@ -29,20 +29,12 @@ fn page(console: &Console, overview: &Overview, answer: Option<Markup>) -> Respo
         @if releases.is_empty() {
             p class="soft" { "Nothing is published yet." }
         } @else {
+            details open[tables.is_empty()] {
+                summary { "Add private tables" }
+                (drop_zone(List::Tables, "Drop private tables here, or choose them", true))
+            }
             form method="post" action="/person" autocomplete="off" {
-                fieldset {
-                    legend { "The private table of each release" }
-                    p class="soft small" { "The vault keeps the last table only. After a single release it is enough." }
-                    @for event in &releases {
-                        label {
-                            "Release " (event.release.unwrap_or(0)) " " (label(event.label.as_deref().unwrap_or_default())) " "
-                            select name="truth" {
-                                option value="" { "not given" }
-                                @for table in &tables { option value=(table.key) translate="no" { (table.name) } }
-                            }
-                        }
-                    }
-                }
+                (private_tables(console, &releases, given))
                 label for="key" { "The person's key, as in the column " code { (identifier) } }
                 div class="row" { input id="key" name="key" required autocomplete="off" spellcheck="false"; button { "Look up" } }
                 label { input type="checkbox" name="show" value="yes"; " Show sensitive values by name" }
@@ -61,22 +53,22 @@ pub fn post(console: &Console, fields: &Fields) -> Response {
         Err(error) => return failed(console, Here::Person, "Person", &error),
     };
     match explained(console, fields) {
-        Ok(answer) => page(console, &overview, Some(answer)),
+        Ok(answer) => page(console, &overview, &fields.all("truth"), Some(answer)),
         Err(error) => failed(console, Here::Person, "Person", &error),
     }
 }
 
 fn explained(console: &Console, fields: &Fields) -> Result<Markup, UseCaseError> {
-    let keys: Vec<String> = fields.all("truth").into_iter().filter(|key| !key.is_empty()).collect();
-    let truth = keys.iter().map(|key| console.table(key).map(|table| Given::Path(table.path)));
-    let truth = truth.collect::<Result<Vec<Given>, UseCaseError>>()?;
+    let truth = truth_given(console, fields)?;
     let names = if fields.text("show") == "yes" { Names::Shown } else { Names::Coded };
     let subject = SubjectRequest { project: console.project().clone(), truth, ..SubjectRequest::default() };
-    let report = explain_person(fields.raw("key").trim(), subject, names, &|_, _| {})?;
+    let stories = person_stories(fields.raw("key").trim(), subject, names, &|_, _| {})?;
     Ok(html! {
         section aria-label="What the releases say" {
             h2 { "What the releases say" }
-            pre class="told" tabindex="0" { (report.explanation) }
+            @if stories.is_empty() { p { "No release with sensitive values contains this person." } }
+            @if stories.len() > 1 { p { "The value changed between releases. Each period is attacked separately." } }
+            @for story in stories.iter().filter_map(report::story_steps) { div class="told" { (story) } }
         }
     })
 }

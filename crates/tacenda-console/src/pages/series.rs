@@ -1,11 +1,12 @@
 //! The series: its verdict, its timeline, and the one next thing to do.
 
 use crate::console::Console;
+use crate::drops::List;
 use crate::forms::Fields;
 use crate::jobs::{Standing, Work};
 use crate::pages::numbers::english;
 use crate::pages::report_page;
-use crate::shell::{Here, Sheet, back, error_box, failed, job_box, notice};
+use crate::shell::{Here, Sheet, back, drop_zone, error_box, failed, job_box, notice, private_tables, truth_given};
 use axum::response::Response;
 use maud::{Markup, html};
 use std::fs;
@@ -39,6 +40,7 @@ pub fn get(console: &Console, _: &Fields) -> Response {
         @if let Some(report) = &judged {
             (report::figures(report))
             p { a href="/report" target="_blank" rel="noopener" { "The report, to read, print and sign" } }
+            (with_tables(console, &releases, &standing))
             @if !report.assumptions.is_empty() {
                 details { summary { "What the verdict rests on" } (english(&report.assumptions)) }
             }
@@ -83,6 +85,23 @@ fn not_judged(standing: &Option<Standing>) -> Markup {
         (job_box(Work::Judge, standing))
         @if matches!(standing, Some(Standing::Failed(_) | Standing::Cancelled)) {
             form method="post" action="/series/judge" { button { "Attack them again" } }
+        }
+    }
+}
+
+/// The questions that need the private tables, before somebody signs. They are attacked again; an error leaves the report as it was.
+fn with_tables(console: &Console, releases: &[&LogEvent], standing: &Option<Standing>) -> Markup {
+    let again = standing.as_ref().filter(|standing| !matches!(standing, Standing::Done(_)));
+    html! {
+        (job_box(Work::Judge, &again.cloned()))
+        details {
+            summary { "Ask the questions about people, too" }
+            p { "Do this before you sign. It needs the private table of every release." }
+            (drop_zone(List::Tables, "Drop private tables here, or choose them", true))
+            form method="post" action="/series/judge" {
+                (private_tables(console, releases, &[]))
+                p { button class="second" { "Attack them again" } }
+            }
         }
     }
 }
@@ -154,10 +173,14 @@ fn register(releases: &[&LogEvent]) -> Markup {
 }
 
 /// Attacks the series again.
-pub fn judge(console: &Console, _: &Fields) -> Response {
+pub fn judge(console: &Console, fields: &Fields) -> Response {
+    let truth = match truth_given(console, fields) {
+        Ok(truth) => truth,
+        Err(error) => return failed(console, Here::Series, "Series", &error),
+    };
     if let Some(log) = console.overview().ok().and_then(|overview| overview.log) {
         console.jobs.forget(Work::Judge);
-        console.judge(&log.head);
+        console.judge(&log.head, truth);
     }
     back("/series")
 }

@@ -42,10 +42,12 @@ pub fn get(console: &Console, fields: &Fields) -> Response {
 /// There is a policy already.
 fn settled(console: &Console, written: &Option<Standing>) -> Response {
     let body = html! {
-        (job_box(Work::Draft, written))
-        (notice(Tone::Pass, "THE POLICY IS THERE", html! {
-            p { "This folder has a policy. Read it, correct it, and rehearse the first release." }
-        }))
+        @match written {
+            Some(_) => (job_box(Work::Draft, written)),
+            None => (notice(Tone::Pass, "THE POLICY IS THERE", html! {
+                p { "This folder has a policy. Read it, correct it, and rehearse the first release." }
+            })),
+        }
         p { a class="button" href="/next" { "Rehearse a release" } " " a href="/policy" { "Read and change the policy" } }
         p class="soft" { "To start over after a false start, use the command below. The old series is kept." }
     };
@@ -175,7 +177,11 @@ fn questions(
             }
         }
     };
-    let command = console.command(&format!("init {} --name {}", quoted(&table.name), quoted(drafting.series())));
+    // The command drafts with the usual roles and numbers.
+    let command = format!(
+        "{}\n$EDITOR tacenda.toml   # the roles, and below [promise] the numbers, as on this page",
+        console.command(&format!("init {} --name {}", quoted(&table.name), quoted(drafting.series())))
+    );
     let lead = "A first policy: which columns there are, and what is promised.";
     Sheet { here: Here::Start, title: "Start", lead, command, body }.answer(console)
 }
