@@ -58,8 +58,15 @@ fn unreached(error: &postgres::Error) -> DatabaseError {
         };
     }
     let mut causes = std::iter::successors(error.source(), |cause| inner(*cause));
-    if let Some(cause) = causes.find(|cause| cause.is::<rustls::Error>()) {
-        return DatabaseError::Certificate { what: cause.to_string() };
+    match causes.find_map(|cause| cause.downcast_ref::<rustls::Error>()) {
+        // The server ended it: about our certificate, or about how to encrypt. Its own certificate is not the matter.
+        Some(rustls::Error::AlertReceived(alert)) => {
+            let what =
+                format!("the server ended the encrypted connection ({alert:?}); sslcert and sslkey say who you are");
+            return DatabaseError::SignIn { what };
+        }
+        Some(cause) => return DatabaseError::Certificate { what: cause.to_string() },
+        None => {}
     }
     let text = texts(error);
     match () {

@@ -205,8 +205,12 @@ impl<'c> Shelf<'c> {
             columns.iter().map(|column| format!("{} {}", quoted(&column.name), column.kind)).collect();
         self.run(&format!("create table {place} ({})", list.join(", ")))?;
         let release = &received.release;
+        let artificial = match release.counterfeits.iter().map(|&count| u64::from(count)).sum::<u64>() {
+            0 => String::new(),
+            count => format!(" Artificial rows, with nobody behind them: {count}."),
+        };
         let comment = format!(
-            "{}, release {}, label {}. {} Manifest SHA-256 {}.",
+            "{}, release {}, label {}. {}{artificial} Manifest SHA-256 {}.",
             received.series,
             release.number,
             release.label,

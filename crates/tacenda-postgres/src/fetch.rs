@@ -12,10 +12,14 @@ use std::io::BufRead;
 use tacenda::ingest::Source;
 use tacenda::promise::{DatabaseRows, DatabaseTable};
 use tacenda::report::number;
-use tacenda::use_cases::DatabaseError;
+use tacenda::use_cases::{DatabaseError, Fetched};
 
-/// Reads the table.
-pub fn fetch(table: &DatabaseTable, wanted: &dyn Fn(&str) -> bool) -> Result<Source, DatabaseError> {
+/// Reads the table, unless it has more rows than `most`. They are counted before the first one is fetched, at the same moment.
+pub fn fetch(
+    table: &DatabaseTable,
+    wanted: &dyn Fn(&str) -> bool,
+    most: Option<u64>,
+) -> Result<Fetched, DatabaseError> {
     let mut client = connect(&table.connection)?;
     let (version, zone) = about(&mut client)?;
     let moment = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
@@ -28,6 +32,14 @@ pub fn fetch(table: &DatabaseTable, wanted: &dyn Fn(&str) -> bool) -> Result<Sou
     };
     let refused = |error: postgres::Error| refused(table, &error);
     let columns = columns(&mut moment, &from, table, wanted)?;
+    if let Some(most) = most {
+        let list: Vec<String> = columns.iter().map(|column| quoted(&column.name)).collect();
+        let count = format!("select pg_catalog.count(*) from (select {} from {from}) as tacenda_rows", list.join(", "));
+        let rows: i64 = moment.query_one(&count, &[]).map_err(refused)?.get(0);
+        if rows as u64 > most {
+            return Ok(Fetched::TooLarge(rows as u64));
+        }
+    }
     let list: Vec<String> = columns.iter().map(|column| column.selected()).collect();
     let copy = format!("copy (select {} from {from}) to stdout (format binary)", list.join(", "));
     let mut reader = moment.copy_out(&copy).map_err(refused)?;
@@ -49,7 +61,7 @@ pub fn fetch(table: &DatabaseTable, wanted: &dyn Fn(&str) -> bool) -> Result<Sou
     if columns.iter().any(|column| column.has_zone) {
         note += &format!("; times with a time zone are read in {zone}");
     }
-    Ok(Source::frame(&table.name(), schema, batches).noting(note))
+    Ok(Fetched::Table(Source::frame(&table.name(), schema, batches).noting(note)))
 }
 
 /// The server's version, and the time zone of the session.

@@ -13,17 +13,21 @@ mod encode;
 mod deliver;
 
 use tacenda::folder::ReceivedRelease;
-use tacenda::ingest::Source;
 use tacenda::promise::{DatabaseTable, DeliveryTarget};
-use tacenda::use_cases::{Database, DatabaseError, Delivered, Withdrawal};
+use tacenda::use_cases::{Database, DatabaseError, Delivered, Fetched, Withdrawal};
 
 /// Speaks to servers of PostgreSQL. Passwords, services and defaults come from where libpq looks for them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Postgres;
 
 impl Database for Postgres {
-    fn fetch(&self, table: &DatabaseTable, wanted: &dyn Fn(&str) -> bool) -> Result<Source, DatabaseError> {
-        fetch::fetch(table, wanted)
+    fn fetch(
+        &self,
+        table: &DatabaseTable,
+        wanted: &dyn Fn(&str) -> bool,
+        most: Option<u64>,
+    ) -> Result<Fetched, DatabaseError> {
+        fetch::fetch(table, wanted, most)
     }
 
     fn deliver(&self, to: &DeliveryTarget, release: &ReceivedRelease) -> Result<Delivered, DatabaseError> {

@@ -42,7 +42,11 @@ impl Tls {
             None => config.with_no_client_auth(),
             Some((certificate, key)) => {
                 let own = PrivateKeyDer::from_pem_file(key).map_err(|error| unreadable(key, &error))?;
-                config.with_client_auth_cert(certificates(certificate)?, own).map_err(refused)?
+                let unusable = |error: tokio_rustls::rustls::Error| DatabaseError::Setting {
+                    what: format!("the certificate of sslcert with the key of sslkey cannot be used: {error}"),
+                    way_out: "name a certificate of version 3 and the key that belongs to it".into(),
+                };
+                config.with_client_auth_cert(certificates(certificate)?, own).map_err(unusable)?
             }
         };
         Ok(Tls(Arc::new(config)))

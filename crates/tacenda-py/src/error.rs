@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use tacenda::audit::Finding;
 use tacenda::publish::{ProjectError, PublishError};
-use tacenda::use_cases::{ProblemReport, UseCaseError};
+use tacenda::use_cases::{ProblemReport, ToldError, UseCaseError};
 
 /// The exception for an error of the library.
 pub fn raise(py: Python<'_>, error: impl Into<UseCaseError>) -> PyErr {
@@ -14,17 +14,14 @@ pub fn raise(py: Python<'_>, error: impl Into<UseCaseError>) -> PyErr {
         UseCaseError::Project(ProjectError::Publish(PublishError::Refused(findings))) => findings,
         _ => &[],
     };
+    let told = ToldError::of(&error);
     let mut message = error.to_string();
-    match &error {
-        UseCaseError::NoColumns { columns } => {
-            message.push_str(&format!("; the files have the columns {}", columns.join(", ")));
-        }
-        // Why a promise cannot be met stands in the notes.
-        UseCaseError::NotMet { notes, .. } => notes.iter().for_each(|note| message.push_str(&format!("\n  {note}"))),
-        _ => (),
-    }
+    // Problems are handed over as they are.
+    let alone = told.lines.iter().filter(|_| told.problems.is_empty());
+    alone.for_each(|line| message.push_str(&format!("; {line}")));
+    told.notes.iter().for_each(|note| message.push_str(&format!("\n  {note}")));
     let findings = found.iter().map(finding).collect();
-    new(py, error.code(), error.exit_code(), &message, &findings, &error.problems())
+    new(py, error.code(), error.exit_code(), &message, &findings, &told.problems)
 }
 
 /// The exception with these words.

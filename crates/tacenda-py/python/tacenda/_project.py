@@ -56,22 +56,29 @@ class Project:
         )
 
     def rehearse(
-        self, data: Any, label: Optional[str] = None, *, delta: bool = False, view: Optional[str] = None,
+        self, data: Any = None, label: Optional[str] = None, *, delta: bool = False, view: Optional[str] = None,
         memory: Optional[int] = None, threads: int = 0, progress: Progress = None,
     ) -> Release:
-        """The next release, to look at. Nothing is published; publishing the same data gives the same rows."""
+        """The next release, to look at. Nothing is published; publishing the same data gives the same rows.
+
+        Without ``data`` the table comes from the ``[source]`` of the policy file.
+        """
         return self._ask(
-            Release, "rehearse", progress, data=table(data), label=label, delta=delta, view=view, memory=memory, threads=threads
+            Release, "rehearse", progress, data=None if data is None else table(data), label=label, delta=delta, view=view,
+            memory=memory, threads=threads,
         )
 
     def plan(
-        self, data: Any, label: Optional[str] = None, *, file: Optional[Path] = None, delta: bool = False,
+        self, data: Any = None, label: Optional[str] = None, *, file: Optional[Path] = None, delta: bool = False,
         view: Optional[str] = None, memory: Optional[int] = None, threads: int = 0, progress: Progress = None,
     ) -> answers.PlanReport:
-        """Rehearses the next release, says what it costs, and writes the plan: ``publish(plan=answer.plan)`` publishes it."""
+        """Rehearses the next release, says what it costs, and writes the plan: ``publish(plan=answer.plan)`` publishes it.
+
+        Without ``data`` the table comes from the ``[source]`` of the policy file.
+        """
         return self._ask(
-            answers.PlanReport, "plan", progress, data=table(data), label=label, file=file, delta=delta, view=view, memory=memory,
-            threads=threads,
+            answers.PlanReport, "plan", progress, data=None if data is None else table(data), label=label, file=file, delta=delta,
+            view=view, memory=memory, threads=threads,
         )
 
     def publish(
@@ -82,12 +89,11 @@ class Project:
         """Publishes the next release: ``release.folder`` is complete, or nothing has changed.
 
         If the same data were published under this label before, nothing is done, and ``release.already`` is true. Ctrl-C
-        ends it before anything is published, and never in the middle.
+        ends it before anything is published, and never in the middle. Without ``data`` and ``plan`` the table comes from the
+        ``[source]`` of the policy file. ``release.report.deliveries`` says what was delivered to databases, and what was not.
         """
         if plan is not None and (data is not None or label is not None or delta or view is not None):
             raise ValueError("a plan names its data, label and view itself")
-        if plan is None and data is None:
-            raise TypeError("publish needs data, or a plan")
         data = None if data is None else table(data)
         return self._ask(
             Release, "publish", progress, data=data, label=label, plan=plan, delta=delta, view=view,

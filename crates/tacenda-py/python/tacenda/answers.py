@@ -1451,6 +1451,8 @@ class VerifyReport(Answer):
 
     faults: List[VerifyFault]
     """What is wrong, one sentence each."""
+    ledger: bool
+    """Whether they were compared with a ledger. Otherwise, and without a key, a release only fits its own checksums, and anybody can make one that does."""
     releases: int
     """How many releases were checked."""
     signed: bool
@@ -1462,7 +1464,7 @@ class VerifyReport(Answer):
     vault: bool
     """Whether the vault was there to be checked."""
     whole: bool
-    """Whether everything is as it was published."""
+    """Whether no fault was found. `ledger` and `signed_by` tell what vouches for that."""
 
 
 class ViewSummary(Answer):
