@@ -8,10 +8,11 @@ use serde_json::{Map, Value as Json};
 use sha2::{Digest, Sha256};
 use std::fmt::{Debug, Display};
 use std::fs;
-use std::path::Path;
+use std::io::{Cursor, Write};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use tacenda::folder::{self, ReceivedRelease, parse_question};
-use tacenda::ingest::foreign::{Ask, Cell, File};
+use tacenda::ingest::foreign::{Ask, Cell, File, Wish};
 use tacenda::ingest::policy_file::parse_policy;
 use tacenda::ingest::{
     IngestError, Kind, Loaded, Problem, ReadOptions, Remembered, Source, foreign, read_delta, read_snapshot,
@@ -20,6 +21,8 @@ use tacenda::ledger::{RealDisk, Store, verify};
 use tacenda::model::{Table, Values};
 use tacenda::use_cases::{Next, ProjectFolder, ReleaseRequest, plan as make_plan};
 use tempfile::TempDir;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 /// Stands in cells of the corpus, so that it is seen where it has no place.
 pub const CANARY: &str = "qqcanary";
@@ -30,6 +33,11 @@ const POLICY: &str = include_str!("corpus/policy/1");
 const SEVERAL: &str = include_str!("corpus/policy/2");
 const POSTCODES: &[u8] = include_bytes!("corpus/hierarchy/1");
 const TABLE: &[u8] = include_bytes!("corpus/snapshot/1");
+/// Two releases whose cells are labels of trees, with a column that links their rows, and one that counts people.
+const RELEASES: [&[u8]; 2] = [
+    b"index,count,a,b,s\n1,2,20,101*,flu\n2,2,20,101*,gout\n3,1,*,2011,flu\n4,1,*,2011,qqcanary\n",
+    b"index,count,a,b,s\n1,2,20,1011,flu\n2,2,20,1012,gout\n3,1,30,20**,flu\n4,1,30,20**,qqcanary\n",
+];
 
 /// A reader: its name, which is that of its corpus, and its function. The function answers with a code of an error, or `ok`.
 pub type Target = (&'static str, fn(&[u8]) -> &'static str);
@@ -40,10 +48,12 @@ pub const TARGETS: &[Target] = &[
     ("release", release),
     ("policy", policy),
     ("hierarchy", hierarchy),
+    ("arx", arx),
     ("snapshot", snapshot),
     ("delta", delta),
     ("ledger", ledger),
     ("folder", folder),
+    ("parquet", parquet),
     ("plan", plan),
     ("question", question),
 ];
@@ -108,6 +118,34 @@ pub fn hierarchy(bytes: &[u8]) -> &'static str {
     fs::create_dir(folder.path().join("hierarchies")).expect("it is empty");
     fs::write(folder.path().join("hierarchies/postcode.csv"), bytes).expect("it can be written to");
     read_policy(POLICY, folder.path())
+}
+
+/// Any bytes are a project file of ARX, whose trees are used to read a release, or an error. Lines of text are its tree of `b`;
+/// a zero byte begins the tree of `a`.
+pub fn arx(bytes: &[u8]) -> &'static str {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = folder.path().join("study.deid");
+    let archive = if bytes.starts_with(b"PK") { bytes.to_vec() } else { zipped(bytes) };
+    fs::write(&path, archive).expect("it can be written to");
+    let Ok(trees) = foreign::arx_hierarchies(&path) else { return "none" };
+    let wish = |tree: PathBuf| Wish { hierarchy: Some(tree), ..Wish::default() };
+    let ask = Ask {
+        quasi: vec!["a".into(), "b".into()],
+        sensitive: vec!["s".into()],
+        finds_links: true,
+        reads_around: true,
+        wishes: trees.into_iter().map(|(column, tree)| (column, wish(tree))).collect(),
+        ..Ask::default()
+    };
+    let file =
+        |part: &&[u8]| File { source: spooled(part).expect("it is text"), label: "fuzz".into(), counterfeits: None };
+    match foreign::read(&RELEASES.each_ref().map(file), &[], &ask) {
+        Ok(_) => "ok",
+        Err(error) => {
+            told_of(&error, error.code());
+            error.code()
+        }
+    }
 }
 
 /// Any bytes are a table, or an error that shows no cell.
@@ -179,6 +217,22 @@ pub fn ledger(bytes: &[u8]) -> &'static str {
 /// made right.
 pub fn folder(bytes: &[u8]) -> &'static str {
     match received(bytes) {
+        Ok(received) => {
+            let release = &received.release;
+            assert_eq!(release.ends.last().copied().unwrap_or(0) as usize, release.row_count());
+            "ok"
+        }
+        Err(error) => told(&error, error.code(), "F"),
+    }
+}
+
+/// Any bytes are the Parquet file of a release folder, or an error. The checksums are made right.
+pub fn parquet(bytes: &[u8]) -> &'static str {
+    let (names, files) = published_as_parquet();
+    let files: Vec<&[u8]> = files.iter().map(|file| &**file).collect();
+    let at = names.iter().position(|name| name.ends_with(".parquet")).expect("it was asked for");
+    let replaced = files.iter().enumerate().map(|(index, &file)| if index == at { bytes } else { file });
+    match received_as(names, replaced) {
         Ok(received) => {
             let release = &received.release;
             assert_eq!(release.ends.last().copied().unwrap_or(0) as usize, release.row_count());
@@ -324,10 +378,18 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn received(bytes: &[u8]) -> Result<ReceivedRelease, tacenda::folder::FolderError> {
+    let (names, _) = published();
+    received_as(names, bytes.splitn(names.len(), |&byte| byte == 0))
+}
+
+/// Reads a folder of these files, with the right checksums.
+fn received_as<'a>(
+    names: &[String],
+    files: impl Iterator<Item = &'a [u8]>,
+) -> Result<ReceivedRelease, tacenda::folder::FolderError> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let mut sums = String::new();
-    let (names, _) = published();
-    for (name, part) in names.iter().zip(bytes.splitn(names.len(), |&byte| byte == 0)) {
+    for (name, part) in names.iter().zip(files) {
         fs::write(folder.path().join(name), part).expect("it can be written to");
         sums.push_str(&format!("{}  {name}\n", hex(&Sha256::digest(part))));
     }
@@ -337,24 +399,54 @@ fn received(bytes: &[u8]) -> Result<ReceivedRelease, tacenda::folder::FolderErro
 
 /// A release folder in the form that [`folder`] takes.
 pub fn release_folder() -> &'static [u8] {
-    &published().1
+    static JOINED: OnceLock<Vec<u8>> = OnceLock::new();
+    JOINED.get_or_init(|| published().1.join(&0))
 }
 
-/// The first release of the corpus: the names of its files, and their bytes with a zero byte between them.
-fn published() -> &'static (Vec<String>, Vec<u8>) {
-    static PUBLISHED: OnceLock<(Vec<String>, Vec<u8>)> = OnceLock::new();
-    PUBLISHED.get_or_init(|| {
-        let project = project();
-        let next = request(project.path()).prepare(None, &|_, _| {}).expect("the corpus has a table");
-        let report = next.publish(&|_, _| {}).expect("the corpus can be published");
-        // The table, the counts of counterfeits and the counts of people.
-        let mut tables: Vec<String> = report.files.iter().filter(|name| name.ends_with(".csv")).cloned().collect();
-        tables.sort_by_key(|name| name.matches('.').count());
-        let names: Vec<String> = std::iter::once("manifest.json".to_string()).chain(tables).collect();
-        let files: Vec<Vec<u8>> =
-            names.iter().map(|name| fs::read(report.folder.join(name)).expect("it was just written")).collect();
-        (names, files.join(&0))
-    })
+/// The Parquet file of a release.
+pub fn release_parquet() -> &'static [u8] {
+    let (names, files) = published_as_parquet();
+    &files[names.iter().position(|name| name.ends_with(".parquet")).expect("it was asked for")]
+}
+
+/// The names of files, and their bytes.
+type Files = (Vec<String>, Vec<Vec<u8>>);
+
+/// The first release of the corpus.
+fn published() -> &'static Files {
+    static PUBLISHED: OnceLock<Files> = OnceLock::new();
+    PUBLISHED.get_or_init(|| publish("csv"))
+}
+
+fn published_as_parquet() -> &'static Files {
+    static PUBLISHED: OnceLock<Files> = OnceLock::new();
+    PUBLISHED.get_or_init(|| publish("parquet"))
+}
+
+/// The manifest, the table, the counts of counterfeits and the counts of people.
+fn publish(format: &str) -> Files {
+    let project = project();
+    let policy = format!("{POLICY}\n[output]\nformats = [\"{format}\"]\n");
+    fs::write(project.path().join("tacenda.toml"), policy).expect("it can be written to");
+    let next = request(project.path()).prepare(None, &|_, _| {}).expect("the corpus has a table");
+    let report = next.publish(&|_, _| {}).expect("the corpus can be published");
+    let is_table = |name: &&String| name.ends_with(".csv") || name.ends_with(".parquet");
+    let mut tables: Vec<String> = report.files.iter().filter(is_table).cloned().collect();
+    tables.sort_by_key(|name| name.matches('.').count());
+    let names: Vec<String> = std::iter::once("manifest.json".to_string()).chain(tables).collect();
+    let files = names.iter().map(|name| fs::read(report.folder.join(name)).expect("it was just written")).collect();
+    (names, files)
+}
+
+/// A project file of ARX with these trees.
+fn zipped(trees: &[u8]) -> Vec<u8> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for (column, tree) in ["b", "a"].into_iter().zip(trees.splitn(2, |&byte| byte == 0)) {
+        let name = format!("input/hierarchies/{column}.csv");
+        archive.start_file(name, SimpleFileOptions::default()).expect("it is in memory");
+        archive.write_all(tree).expect("it is in memory");
+    }
+    archive.finish().expect("it is in memory").into_inner()
 }
 
 fn at(root: &Path) -> ProjectFolder {

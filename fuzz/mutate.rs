@@ -96,7 +96,7 @@ pub fn changed(corpus: &str, seed: &[u8], other: &[u8], rng: &mut Rng) -> Vec<u8
     }
     let form = match corpus {
         "policy" => Form::Toml,
-        "hierarchy" | "snapshot" | "delta" | "release" => Form::Cells,
+        "hierarchy" | "arx" | "snapshot" | "delta" | "release" => Form::Cells,
         "ledger" => Form::JsonLines,
         "plan" => Form::Json,
         "folder" => Form::JsonAndCells,
