@@ -150,9 +150,9 @@ fn forty_one_quarters_live_under_an_unchanged_draft() {
         let is_far = counterfeits > 1.5 * most || withheld > 1.2 * waiting;
         assert!(!is_far && exact >= 0.85, "release {}", at + 1);
     }
-    // The aims are kept with three seeds in four, and the seed of a project is random.
+    // Release 37, in which a thousand values change at once, is over with one seed in three, and the seed of a project is random.
     println!("{over} of 41 releases are over the aims");
-    assert!(over <= 3, "{over} releases are over the aims");
+    assert!(over <= 2, "{over} releases are over the aims");
     let open = Project::open(folder.path(), None, Access::Look).unwrap();
     assert_eq!(open.publications().len(), 41);
     assert!(tacenda::ledger::verify(open.store().unwrap()).is_empty());

@@ -13,8 +13,9 @@ use std::collections::BinaryHeap;
 /// Somebody waits if the counterfeits that this saves, times the share of counterfeits, are at least this share.
 const WORTH: (u64, u64) = (2, 25);
 
-/// At most one in so many people waits, for whatever reason.
-const MOST: usize = 100;
+/// At most one in so many people waits, for whatever reason: one in a hundred, and a reserve for people who are left with too few
+/// others in their set.
+const MOST: usize = 104;
 
 /// Withholds people by lot, of values with more holders than the upper quartile of their set's values. Returns their
 /// rows.
