@@ -123,24 +123,33 @@ pub fn write_rows(received: &ReceivedRelease, columns: &[DeliveredColumn], out: 
     let mut bytes = Vec::with_capacity(2 * PIECE);
     bytes.extend_from_slice(b"PGCOPY\n\xff\r\n\0");
     bytes.extend_from_slice(&[0; 8]);
-    let mut shared: Vec<Vec<u8>> = vec![Vec::new(); contents.len()];
+    let own: Vec<Content> = contents.iter().copied().filter(|content| !content.is_shared()).collect();
+    // What the rows of a group have in common, and where in it the cells of each row stand.
+    let (mut common, mut places) = (Vec::new(), Vec::new());
     for group in 0..release.group_count() {
-        for (content, cell) in contents.iter().zip(&mut shared).filter(|(content, _)| content.is_shared()) {
-            cell.clear();
-            shared_field(*content, group, release, schema, cell);
+        common.clear();
+        places.clear();
+        common.extend_from_slice(&(contents.len() as i16).to_be_bytes());
+        for &content in &contents {
+            match content.is_shared() {
+                true => shared_field(content, group, release, schema, &mut common),
+                false => places.push(common.len()),
+            }
         }
         for row in release.group_rows(group) {
-            bytes.extend_from_slice(&(contents.len() as i16).to_be_bytes());
-            for (content, cell) in contents.iter().zip(&shared) {
+            let mut done = 0;
+            for (content, &place) in own.iter().zip(&places) {
+                bytes.extend_from_slice(&common[done..place]);
+                done = place;
                 match *content {
-                    Content::Record => field(format!("{:016x}", release.linked[row]).as_bytes(), &mut bytes),
                     Content::Sensitive(index) => {
                         bytes.extend_from_slice(&sensitive[release.sensitive[row].index()][index]);
                     }
                     Content::Public(index) => bytes.extend_from_slice(&public[release.public[row] as usize][index]),
-                    _ => bytes.extend_from_slice(cell),
+                    _ => field(format!("{:016x}", release.linked[row]).as_bytes(), &mut bytes),
                 }
             }
+            bytes.extend_from_slice(&common[done..]);
         }
         if bytes.len() > PIECE {
             out.write_all(&bytes)?;
@@ -194,8 +203,13 @@ fn span_field(quasi: &Quasi, span: Span, out: &mut Vec<u8>) {
             range(&bound(span.lo), &bound(span.hi + 1), out);
         }
         Domain::Real { lo, decimals, .. } => {
-            let bound = |code: u32| numeric(whole(code, *lo), *decimals);
-            range(&bound(span.lo), &bound(span.hi + 1), out);
+            let (lower, upper) = (whole(span.lo, *lo), whole(span.hi + 1, *lo));
+            // The length of the range is known when both bounds are there.
+            let start = out.len();
+            out.extend_from_slice(&[0, 0, 0, 0, LOWER_INCLUSIVE]);
+            [lower, upper].into_iter().for_each(|units| numeric_field(units, *decimals, out));
+            let length = (out.len() - start - 4) as i32;
+            out[start..start + 4].copy_from_slice(&length.to_be_bytes());
         }
     }
 }
@@ -208,24 +222,30 @@ fn range(lower: &[u8], upper: &[u8], out: &mut Vec<u8>) {
 }
 
 /// A `numeric` of so many units of its last decimal.
-fn numeric(units: i64, decimals: u8) -> Vec<u8> {
-    // Four decimal digits each, aligned with the point.
+fn numeric_field(units: i64, decimals: u8, out: &mut Vec<u8>) {
+    // Four decimal digits each, aligned with the point: the last of them may be filled up.
     let fill = (4 - u32::from(decimals) % 4) % 4;
-    let mut rest = u128::from(units.unsigned_abs()) * 10u128.pow(fill);
-    let mut digits: Vec<u16> = Vec::new();
+    let (mut rest, last) = (units.unsigned_abs(), 10u64.pow(4 - fill));
+    // 64 bits have at most 20 digits, so five groups of four and what fills the last.
+    let (mut digits, mut count) = ([0u16; 6], 0);
     while rest > 0 {
-        digits.push((rest % 10_000) as u16);
-        rest /= 10_000;
+        let size = if count == 0 { last } else { 10_000 };
+        digits[count] = (rest % size) as u16;
+        rest /= size;
+        count += 1;
     }
-    let weight = digits.len() as i16 - 1 - (i16::from(decimals) + fill as i16) / 4;
-    digits.reverse();
+    digits[0] *= 10u16.pow(fill);
+    let weight = count as i16 - 1 - (i16::from(decimals) + fill as i16) / 4;
     let sign = if units < 0 { 0x4000u16 } else { 0 };
-    while digits.last() == Some(&0) {
-        digits.pop();
+    let zeros = digits[..count].iter().take_while(|&&digit| digit == 0).count();
+    let weight = if zeros == count { 0 } else { weight };
+    out.extend_from_slice(&((8 + 2 * (count - zeros)) as i32).to_be_bytes());
+    for part in [(count - zeros) as u16, weight as u16, sign, u16::from(decimals)] {
+        out.extend_from_slice(&part.to_be_bytes());
     }
-    let weight = if digits.is_empty() { 0 } else { weight };
-    let head = [digits.len() as u16, weight as u16, sign, u16::from(decimals)];
-    head.iter().chain(&digits).flat_map(|part| part.to_be_bytes()).collect()
+    for digit in digits[zeros..count].iter().rev() {
+        out.extend_from_slice(&digit.to_be_bytes());
+    }
 }
 
 fn field(cell: &[u8], out: &mut Vec<u8>) {
@@ -258,7 +278,10 @@ mod tests {
     #[test]
     fn a_numeric_has_its_digits_in_groups_of_four_around_the_point() {
         let parts = |units: i64, decimals: u8| -> Vec<i16> {
-            numeric(units, decimals).chunks(2).map(|part| i16::from_be_bytes([part[0], part[1]])).collect()
+            let mut out = Vec::new();
+            numeric_field(units, decimals, &mut out);
+            assert_eq!(out[..4], (out.len() as i32 - 4).to_be_bytes());
+            out[4..].chunks(2).map(|part| i16::from_be_bytes([part[0], part[1]])).collect()
         };
         assert_eq!(parts(125, 1), [2, 0, 0, 1, 12, 5000]);
         assert_eq!(parts(-125, 1), [2, 0, 0x4000, 1, 12, 5000]);
@@ -267,6 +290,8 @@ mod tests {
         assert_eq!(parts(1, 8), [1, -2, 0, 8, 1]);
         assert_eq!(parts(120_000, 0), [1, 1, 0, 0, 12]);
         assert_eq!(parts(10_000, 0), [1, 1, 0, 0, 1]);
+        assert_eq!(parts(i64::MIN, 3), [5, 3, 0x4000, 3, 9223, 3720, 3685, 4775, 8080]);
+        assert_eq!(parts(i64::MIN, 1), [6, 4, 0x4000, 1, 92, 2337, 2036, 8547, 7580, 8000]);
     }
 
     #[test]

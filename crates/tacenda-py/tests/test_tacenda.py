@@ -199,7 +199,7 @@ def the_command_makes_the_same_release(command: str) -> None:
         subprocess.run([command, "-C", str(two), "verify"], check=True, capture_output=True)
         someone = str(frames[-1]["id"].iloc[0]) if "id" in frames[-1] else str(frames[-1].iloc[0, 0])
         answer = project.erase([someone, "nobody at all"])
-        assert (answer["people"], answer["rows"], answer["unknown"]) == (1, 1, 1), answer
+        assert (answer["people"], answer["rows"], answer["unknown"], answer["unknown_at"]) == (1, 1, 1, [2]), answer
         assert project.log()[-1]["event"] == "erase" and answer["stays"] and project.verify()["whole"]
         assert project.retain(50)["people"] == 0
 

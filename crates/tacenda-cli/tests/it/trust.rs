@@ -123,13 +123,24 @@ fn a_person_is_erased_by_standard_input() {
         Ended::of(child.wait_with_output().unwrap())
     };
     let told = erase("p3\n\nnobody\n");
-    assert_eq!(told.code, 0, "{}", told.stderr);
-    for words in ["1 person was erased", "1 identifier is not known", "What cannot be erased", "stays published"] {
+    // Whoever mistypes an identifier is told so, by the exit code too; the others are erased.
+    assert_eq!(told.code, 6, "{}", told.stderr);
+    let line = "1 identifier is not known to this series, so nobody was erased for it: line 3 of the input";
+    for words in ["1 person was erased", line, "What cannot be erased", "stays published"] {
         assert!(told.stdout.contains(words), "{words}: {}", told.stdout);
     }
     assert!(!told.stdout.contains("p3") && !told.stderr.contains("p3"));
+    assert!(!told.stdout.contains("nobody\n") && !told.stderr.contains("nobody\n"));
     assert!(project.ok(&["log"]).contains("erase"));
     project.ok(&["verify"]);
+    // Once more, as a job would after a failure: it was done, and that is no failure.
+    assert_eq!(erase(" p3 \n").code, 0);
+    // Nobody at all was erased, and the ledger has no new line.
+    let log = project.ok(&["log"]);
+    let told = erase("nobody\nno one\n");
+    assert_eq!((told.code, told.stdout.contains("Nobody was erased.")), (6, true), "{}", told.stdout);
+    assert!(told.stdout.contains("nobody was erased for them: lines 1, 2 of the input"), "{}", told.stdout);
+    assert_eq!(project.ok(&["log"]), log);
     // The table still has the person, and the release does not.
     let told = project.run(&["publish", "table.csv", "--label", "again", "--yes"]);
     assert!(

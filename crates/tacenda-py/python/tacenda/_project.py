@@ -190,7 +190,8 @@ class Project:
     def erase(self, identifiers: Union[str, Iterable[str]]) -> answers.EraseReport:
         """Erases people, by one identifier or several, from the vault and from all later releases.
 
-        The answer says what cannot be erased (``stays``) and what the next release does (``departures``).
+        The answer says what cannot be erased (``stays``) and what the next release does (``departures``). An identifier that
+        nobody has is no error: ``unknown`` counts these, and ``unknown_at`` says which they are.
         """
         return self._ask(answers.EraseReport, "erase", identifiers=identifiers)
 

@@ -444,7 +444,9 @@ class EraseReport(Answer):
     texts: int
     """How many texts of values left the vault."""
     unknown: int
-    """How many identifiers this series does not know."""
+    """How many identifiers this series does not know. Nobody was forgotten for these."""
+    unknown_at: List[int]
+    """Which these are, by their place among those that were given, from 1."""
     values_stay: int
     """How many of their values stay among those that are published, because value sets of other people hold them."""
 

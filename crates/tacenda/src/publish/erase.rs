@@ -19,8 +19,10 @@ pub struct Erased {
     pub rows: u64,
     /// How many had been forgotten before.
     pub already: u64,
-    /// How many identifiers this series does not know.
+    /// How many identifiers this series does not know. Nobody was forgotten for these.
     pub unknown: u64,
+    /// Which these are, by their place among those that were given, from 1.
+    pub unknown_at: Vec<u64>,
     /// How many of their values stay among those that are published, because value sets of other people hold them.
     pub values_stay: u64,
     /// How many texts of values left the vault.
@@ -36,11 +38,14 @@ impl Project {
         let is_known = |key: RecordKey| history.record(key).is_some() || history.is_erased(key);
         let mut erased = Erased::default();
         let mut keys = Vec::new();
-        for identifier in identifiers {
+        for (place, identifier) in (1..).zip(identifiers) {
             // Blanks at the ends are the terminal's, unless the table has them too.
             let found = [key(identifier), key(identifier.trim())].into_iter().find(|&key| is_known(key));
             match found {
-                None => erased.unknown += 1,
+                None => {
+                    erased.unknown += 1;
+                    erased.unknown_at.push(place);
+                }
                 Some(key) if history.is_erased(key) => erased.already += 1,
                 Some(key) => keys.push(key),
             }

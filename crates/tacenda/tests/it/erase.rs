@@ -215,6 +215,7 @@ fn nothing_of_an_erased_person_is_left_in_the_vault() {
             (1, 1, 1, 0),
             "{promise}"
         );
+        assert_eq!(report.erased.unknown_at, [2]);
         let (history, table) = (ward.store().history().unwrap(), ward.store().snapshot().unwrap().unwrap());
         assert!(table.find(key).is_none() && history.is_erased(key) && history.record(key).unwrap().value.0 == 0);
         assert!(!ward.holds(SEVEN) && !ward.holds("ROOM-of-seven"), "{promise}");
