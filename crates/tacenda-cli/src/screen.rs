@@ -140,8 +140,9 @@ pub fn passphrase(question: &str) -> Option<String> {
 /// Moves a bar on by one step of so many and says what is being done.
 pub fn telling(bar: &ProgressBar) -> impl Fn(usize, &str) + Sync + '_ {
     |steps, what| {
-        bar.set_length(steps as u64);
         bar.inc(1);
+        // A table on disk takes as many passes as it needs.
+        bar.set_length(bar.position().max(steps as u64));
         bar.set_message(what.to_string());
     }
 }

@@ -435,5 +435,5 @@ fn memory_is_looked_at_before_rows_are_read() {
     let project = published(0);
     // The fault of the last row is never met.
     project.write("table.csv", &(patients(0, 60) + "x,N,not a number,F,flu\n"));
-    project.fails(&["check", "table.csv", "--memory", "1K"], 7, "R701");
+    project.fails(&["check", "table.csv", "--memory", "1K"], 7, "R705");
 }

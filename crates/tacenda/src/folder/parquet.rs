@@ -6,23 +6,24 @@
 //! So a nullable attribute has a column `<name>_maybe_missing`. It is true if the text form has `*`; then the interval
 //! is the whole domain. Everything else is text with a dictionary, printed as in the text form.
 //!
-//! Row groups hold whole groups; their columns are encoded in parallel.
+//! Row groups hold whole groups; their columns are encoded in parallel, some rows at a time.
 
 use crate::folder::Issue;
 use crate::folder::order::{FileColumns, RowOrder, print_linked, weight};
 use crate::model::{Domain, GROUP_ID, Quasi, RECORD, ROW_WEIGHT, Release, Role, Schema, Span};
+use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{
-    ArrayRef, ArrowPrimitiveType, BooleanArray, DictionaryArray, Float64Array, Int32Array, PrimitiveArray, RecordBatch,
-    StringArray, StructArray,
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, DictionaryArray, Float64Array, Int32Array, PrimitiveArray,
+    RecordBatch, StringArray, StructArray,
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Fields, SchemaRef, TimeUnit};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::{ArrowColumnChunk, compute_leaves};
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, compute_leaves};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT, DEFAULT_WRITE_BATCH_SIZE, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -34,6 +35,9 @@ use std::sync::Arc;
 
 /// How many rows a row group has, about.
 const ROW_GROUP: usize = 1 << 20;
+
+/// How many rows of a column are made at a time, about. The file does not depend on it.
+pub(super) const PIECE: usize = 40_000;
 
 /// Microseconds in a day.
 const DAY: i64 = 86_400_000_000;
@@ -80,7 +84,7 @@ pub fn columns(shape: &FileColumns<'_>) -> Vec<(String, ColumnContent)> {
 
 /// Writes the data file.
 pub fn write_data(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> io::Result<()> {
-    write_parquet(issue, out).map_err(|error| match error {
+    write_parquet(issue, PIECE, out).map_err(|error| match error {
         // The disk's own message and kind, without the wrapper.
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
             Ok(error) => *error,
@@ -90,7 +94,7 @@ pub fn write_data(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> io::Result
     })
 }
 
-fn write_parquet(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> Result<(), ParquetError> {
+pub(super) fn write_parquet(issue: &Issue<'_>, piece: usize, out: &mut (dyn Write + Send)) -> Result<(), ParquetError> {
     let Issue { release, schema, .. } = *issue;
     let columns = columns(&FileColumns::of(issue));
     let arrow = arrow_schema(&columns, schema);
@@ -103,27 +107,18 @@ fn write_parquet(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> Result<(), 
         .build();
     let writer = ArrowWriter::try_new(out, Arc::clone(&arrow), Some(properties))?;
     let (mut writer, factory) = writer.into_serialized_writer()?;
-    let order = RowOrder::new(release);
+    let (order, texts) = (RowOrder::new(release), Dictionaries::of(release, &columns));
     for (index, groups) in row_groups(release).into_iter().enumerate() {
-        let batch = Batch::new(release, schema, &order, groups);
+        let batch = Batch::new(release, schema, &order, &texts, groups);
         let mut encoders = factory.create_column_writers(index)?.into_iter();
         let mut work = Vec::new();
         for (position, (_, content)) in columns.iter().enumerate() {
             let leaves = if matches!(arrow.field(position).data_type(), DataType::Struct(_)) { 2 } else { 1 };
-            work.push((position, content, encoders.by_ref().take(leaves).collect::<Vec<_>>()));
+            work.push((arrow.field(position), content, encoders.by_ref().take(leaves).collect::<Vec<_>>()));
         }
         let encoded: Vec<Vec<ArrowColumnChunk>> = work
             .into_par_iter()
-            .map(|(position, content, encoders)| {
-                let leaves = compute_leaves(arrow.field(position), &batch.array(content))?;
-                let pairs = encoders.into_iter().zip(leaves);
-                pairs
-                    .map(|(mut encoder, leaf)| {
-                        encoder.write(&leaf)?;
-                        encoder.close()
-                    })
-                    .collect()
-            })
+            .map(|(field, content, encoders)| batch.encode(field, content, encoders, piece))
             .collect::<Result<_, ParquetError>>()?;
         let mut row_group = writer.next_row_group()?;
         for chunk in encoded.into_iter().flatten() {
@@ -145,12 +140,13 @@ pub fn frame(issue: &Issue<'_>) -> (SchemaRef, Vec<RecordBatch>) {
     let Issue { release, schema, .. } = *issue;
     let columns = columns(&FileColumns::of(issue));
     let arrow = arrow_schema(&columns, schema);
-    let order = RowOrder::new(release);
+    let (order, texts) = (RowOrder::new(release), Dictionaries::of(release, &columns));
     let batches = row_groups(release)
         .into_iter()
         .map(|groups| {
-            let batch = Batch::new(release, schema, &order, groups);
-            let arrays = columns.par_iter().map(|(_, content)| batch.array(content)).collect();
+            let batch = Batch::new(release, schema, &order, &texts, groups);
+            let piece = batch.piece(0..batch.rows.len());
+            let arrays = columns.par_iter().map(|(_, content)| piece.array(content)).collect();
             RecordBatch::try_new(Arc::clone(&arrow), arrays).expect("every column has its type and every row")
         })
         .collect();
@@ -211,18 +207,52 @@ fn bound_fields(bound: DataType) -> Fields {
     Fields::from(vec![Field::new("left", bound.clone(), true), Field::new("right", bound, true)])
 }
 
-/// The rows of some groups, on their way to columns.
+/// The texts of the columns that say with a number which text a row has.
+struct Dictionaries(FxHashMap<(bool, usize), ArrayRef>);
+
+impl Dictionaries {
+    fn of(release: &Release, columns: &[(String, ColumnContent)]) -> Dictionaries {
+        let texts = |content: &ColumnContent| match *content {
+            ColumnContent::Published(Role::Quasi, _) => None,
+            ColumnContent::Published(Role::Public, index) => {
+                let texts = release.public_texts.iter().map(|cells| &*cells[index]);
+                Some(((true, index), Arc::new(StringArray::from_iter_values(texts)) as ArrayRef))
+            }
+            ColumnContent::Published(_, index) => {
+                let texts = release.values.iter().map(|(_, cells)| &*cells[index]);
+                Some(((false, index), Arc::new(StringArray::from_iter_values(texts)) as ArrayRef))
+            }
+            _ => None,
+        };
+        Dictionaries(columns.iter().filter_map(|(_, content)| texts(content)).collect())
+    }
+
+    fn get(&self, is_public: bool, index: usize) -> &ArrayRef {
+        &self.0[&(is_public, index)]
+    }
+}
+
+/// The rows of a row group.
 struct Batch<'a> {
     release: &'a Release,
     schema: &'a Schema,
-    groups: Range<usize>,
+    texts: &'a Dictionaries,
+    /// The first row of the release.
+    first: usize,
     /// Rows of the release in the order of the file.
     rows: Vec<u32>,
 }
 
 impl<'a> Batch<'a> {
-    fn new(release: &'a Release, schema: &'a Schema, order: &RowOrder<'_>, groups: Range<usize>) -> Batch<'a> {
-        let all: Vec<usize> = groups.clone().collect();
+    fn new(
+        release: &'a Release,
+        schema: &'a Schema,
+        order: &RowOrder<'_>,
+        texts: &'a Dictionaries,
+        groups: Range<usize>,
+    ) -> Batch<'a> {
+        let first = release.group_rows(groups.start).start;
+        let all: Vec<usize> = groups.collect();
         let sorted: Vec<Vec<u32>> = all
             .par_chunks(1 << 12)
             .map(|groups| {
@@ -234,9 +264,97 @@ impl<'a> Batch<'a> {
                 rows
             })
             .collect();
-        Batch { release, schema, groups, rows: sorted.concat() }
+        Batch { release, schema, texts, first, rows: sorted.concat() }
     }
 
+    /// Encodes a column, some rows at a time.
+    fn encode(
+        &self,
+        field: &Field,
+        content: &ColumnContent,
+        mut encoders: Vec<ArrowColumnWriter>,
+        piece: usize,
+    ) -> Result<Vec<ArrowColumnChunk>, ParquetError> {
+        for rows in self.pieces(field, content, piece) {
+            let rows = self.piece(rows);
+            for (encoder, leaf) in encoders.iter_mut().zip(compute_leaves(field, &rows.array(content))?) {
+                encoder.write(&leaf)?;
+            }
+        }
+        encoders.into_iter().map(ArrowColumnWriter::close).collect()
+    }
+
+    /// The pieces that a column is made in. They end where the encoder would end a batch if it were given all rows at once:
+    /// then pages end at the same rows. Its batches are those of a page if nothing says which cells are null, or if all are.
+    /// So if only some are, every piece must have both kinds; of intervals, which always say it, a cell that is not null.
+    fn pieces(&self, field: &Field, content: &ColumnContent, rows: usize) -> Vec<Range<usize>> {
+        let all = self.rows.len();
+        let batch = if field.is_nullable() { DEFAULT_DATA_PAGE_ROW_COUNT_LIMIT } else { DEFAULT_WRITE_BATCH_SIZE };
+        let cut = |batch: usize| {
+            let rows = (rows / batch).max(1) * batch;
+            (0..all).step_by(rows).map(move |start| start..all.min(start.saturating_add(rows)))
+        };
+        if !self.may_be_null(content) {
+            return cut(batch).collect();
+        }
+        let nulls_of = |rows: Range<usize>| self.piece(rows).array(content).null_count();
+        let blocks: Vec<(Range<usize>, usize)> =
+            cut(DEFAULT_WRITE_BATCH_SIZE).map(|rows| (rows.clone(), nulls_of(rows))).collect();
+        let nulls: usize = blocks.iter().map(|(_, nulls)| nulls).sum();
+        let says_nulls = matches!(field.data_type(), DataType::Struct(_));
+        let is_mixed = |rows: usize, nulls: usize| nulls < rows && (says_nulls || nulls > 0);
+        if !is_mixed(all, nulls) {
+            return cut(batch).collect();
+        }
+        let (mut pieces, mut start) = (Vec::new(), 0);
+        let (mut nulls, mut left) = (0, nulls);
+        for (rows, more) in blocks {
+            (nulls, left) = (nulls + more, left - more);
+            let is_rest_mixed = rows.end == all || is_mixed(all - rows.end, left);
+            if is_mixed(rows.end - start, nulls) && is_rest_mixed || rows.end == all {
+                pieces.push(start..rows.end);
+                (start, nulls) = (rows.end, 0);
+            }
+        }
+        pieces
+    }
+
+    /// Whether a cell of a column may be null.
+    fn may_be_null(&self, content: &ColumnContent) -> bool {
+        match content {
+            ColumnContent::Published(Role::Quasi, index) => self.schema.quasi[*index].nullable,
+            ColumnContent::Published(role, index) => {
+                let texts = self.texts.get(*role == Role::Public, *index).as_string::<i32>();
+                (0..texts.len()).any(|text| texts.value_length(text) == 0)
+            }
+            _ => false,
+        }
+    }
+
+    /// Some rows, by their places in the row group.
+    fn piece(&self, rows: Range<usize>) -> Piece<'_> {
+        let ends = &self.release.ends;
+        let group_of = |row: usize| ends.partition_point(|&end| end as usize <= self.first + row);
+        let groups = if rows.is_empty() { 0..0 } else { group_of(rows.start)..group_of(rows.end - 1) + 1 };
+        let place = self.first + rows.start..self.first + rows.end;
+        Piece { release: self.release, schema: self.schema, texts: self.texts, groups, place, rows: &self.rows[rows] }
+    }
+}
+
+/// Some rows on their way to columns.
+struct Piece<'a> {
+    release: &'a Release,
+    schema: &'a Schema,
+    texts: &'a Dictionaries,
+    /// The groups that any of them are in.
+    groups: Range<usize>,
+    /// Their places in the file.
+    place: Range<usize>,
+    /// Rows of the release in the order of the file.
+    rows: &'a [u32],
+}
+
+impl Piece<'_> {
     fn array(&self, content: &ColumnContent) -> ArrayRef {
         match content {
             ColumnContent::Record => {
@@ -257,12 +375,10 @@ impl<'a> Batch<'a> {
             )),
             ColumnContent::Published(Role::Quasi, index) => self.spans(*index),
             ColumnContent::Published(Role::Public, index) => {
-                let texts = self.release.public_texts.iter().map(|cells| &*cells[*index]);
-                self.texts(texts, |row| self.release.public[row])
+                self.texts(self.texts.get(true, *index), |row| self.release.public[row])
             }
             ColumnContent::Published(_, index) => {
-                let texts = self.release.values.iter().map(|(_, cells)| &*cells[*index]);
-                self.texts(texts, |row| self.release.sensitive[row].0)
+                self.texts(self.texts.get(false, *index), |row| self.release.sensitive[row].0)
             }
         }
     }
@@ -271,22 +387,20 @@ impl<'a> Batch<'a> {
     fn per_group<T: Clone>(&self, item: impl Fn(usize) -> T) -> Vec<T> {
         let mut items = Vec::with_capacity(self.rows.len());
         for group in self.groups.clone() {
-            let end = items.len() + self.release.group_rows(group).len();
-            items.resize(end, item(group));
+            let end = self.release.group_rows(group).end.min(self.place.end);
+            items.resize(end - self.place.start, item(group));
         }
         items
     }
 
     /// A text column: `key` says which of `texts` a row has. Empty is null.
-    fn texts<'t>(&self, texts: impl Iterator<Item = &'t str>, key: impl Fn(usize) -> u32) -> ArrayRef {
-        let texts: Vec<&str> = texts.collect();
+    fn texts(&self, texts: &ArrayRef, key: impl Fn(usize) -> u32) -> ArrayRef {
+        let of_key = texts.as_string::<i32>();
         let keys = self.rows.iter().map(|&row| {
             let key = key(row as usize);
-            (!texts[key as usize].is_empty()).then_some(key as i32)
+            (of_key.value_length(key as usize) > 0).then_some(key as i32)
         });
-        let keys = Int32Array::from_iter(keys);
-        let dictionary = Arc::new(StringArray::from_iter_values(texts.iter()));
-        Arc::new(DictionaryArray::<Int32Type>::new(keys, dictionary))
+        Arc::new(DictionaryArray::<Int32Type>::new(Int32Array::from_iter(keys), Arc::clone(texts)))
     }
 
     /// The column of a quasi attribute.

@@ -338,6 +338,47 @@ fn codes_stand_in_order() {
 }
 
 /// For `pandas_reads_release.py`: `TACENDA_SAMPLE=folder cargo test … -- --ignored sample_for_pandas`.
+/// Columns are encoded some rows at a time: pages end where they end without that.
+#[test]
+fn a_parquet_file_does_not_depend_on_how_many_rows_are_encoded_at_a_time() {
+    for full in [0..501, 0..1, 200..203, 0..0] {
+        piece_by_piece(full);
+    }
+}
+
+/// Compares pieces of a release whose cells are missing only in some of 501 equal parts.
+fn piece_by_piece(missing: std::ops::Range<usize>) {
+    let (one, policy) = of_every_kind();
+    let mut release = Release { regions: Regions::new(one.regions.attributes()), ends: Vec::new(), ..one.clone() };
+    (release.sensitive, release.public, release.counterfeits) = Default::default();
+    for part in 0..501 {
+        let base = release.sensitive.len() as u32;
+        release.ends.extend(one.ends.iter().map(|end| base + end));
+        for region in one.regions.iter() {
+            let filled = region.iter().zip(&policy.schema.quasi).map(|(&span, quasi)| {
+                let is_missing = quasi.null().map(Span::exact) == Some(span) && !missing.contains(&part);
+                if is_missing { Span::exact(0) } else { span }
+            });
+            release.regions.push(&filled.collect::<Vec<Span>>());
+        }
+        release.counterfeits.extend_from_slice(&one.counterfeits);
+        let filled = |value: &Value| if value.0 == 1 && !missing.contains(&part) { Value(0) } else { *value };
+        release.sensitive.extend(one.sensitive.iter().map(filled));
+        release.public.extend_from_slice(&one.public);
+    }
+    release.linked = (0..release.sensitive.len() as u64).map(|row| row.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+    assert!(release.row_count() > 66_000, "ids fill more than a dictionary page, and columns more than a data page");
+    let bytes = |piece: usize| {
+        let mut out = Vec::new();
+        parquet::write_parquet(&Issue::new(&release, &policy), piece, &mut out).unwrap();
+        out
+    };
+    let whole = bytes(usize::MAX);
+    for piece in [1, 5_000, parquet::PIECE] {
+        assert!(bytes(piece) == whole, "pieces of {piece} rows, cells are missing in {missing:?}");
+    }
+}
+
 #[test]
 #[ignore = "writes where TACENDA_SAMPLE says"]
 fn sample_for_pandas() {

@@ -37,7 +37,7 @@ pub use line::{
 };
 pub use receipt::{Receipt, ReceiptRelease, Seen};
 pub use reseal::{Reseal, ResealError, reseal};
-pub use scratch::{Scratch, ScratchFile, ScratchWriter};
+pub use scratch::{Scratch, ScratchFile, ScratchReader, ScratchWriter};
 pub use sealed::{SealedDisk, is_sealed, unsealed};
 pub use staging::{StagedFile, Staging};
 pub use store::{Commit, Forgotten, NewProject, Store};

@@ -137,15 +137,23 @@ impl SealedDisk {
         if !looks_sealed(&bytes) {
             return Ok(bytes);
         }
-        let closed = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_string());
         let (header, sealed) = bytes.split_first_chunk::<HEADER>().ok_or_else(|| closed("it is cut short"))?;
-        let id = &header[MAGIC.len()..HEADER - NONCE];
-        let key = self.keys.iter().find(|key| key.id() == id);
-        let key = key.ok_or_else(|| closed("it is encrypted with another key"))?;
         let mut opened = Vec::with_capacity(sealed.len());
-        ChunkReader::new(sealed, chunks(header, name, key)).read_to_end(&mut opened)?;
+        ChunkReader::new(sealed, self.chunks_of(header, name)?).read_to_end(&mut opened)?;
         Ok(opened)
     }
+
+    /// What decrypts the chunks of a file with this header.
+    fn chunks_of(&self, header: &[u8; HEADER], name: &str) -> io::Result<Chunks> {
+        let id = &header[MAGIC.len()..HEADER - NONCE];
+        let key = self.keys.iter().find(|key| key.id() == id);
+        Ok(chunks(header, name, key.ok_or_else(|| closed("it is encrypted with another key"))?))
+    }
+}
+
+/// The error of a file that stays closed.
+fn closed(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what.to_string())
 }
 
 impl Disk for SealedDisk {
@@ -162,10 +170,15 @@ impl Disk for SealedDisk {
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn Read + Send>> {
-        match sealed_name(path) {
-            Some(_) => Ok(Box::new(Cursor::new(self.read(path)?))),
-            None => self.inner.open(path),
+        let mut file = self.inner.open(path)?;
+        let Some(name) = sealed_name(path) else { return Ok(file) };
+        let mut header = Vec::with_capacity(HEADER);
+        file.by_ref().take(HEADER as u64).read_to_end(&mut header)?;
+        if !looks_sealed(&header) {
+            return Ok(Box::new(Cursor::new(header).chain(file)));
         }
+        let header = header.first_chunk::<HEADER>().ok_or_else(|| closed("it is cut short"))?;
+        Ok(Box::new(ChunkReader::new(file, self.chunks_of(header, name)?)))
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {

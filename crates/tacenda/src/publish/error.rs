@@ -200,9 +200,9 @@ coded! {
             why: &'static str,
         } = "R705", "this table needs to be in memory",
             "If a table needs more memory than --memory allows, tacenda publish keeps its people on disk. That works for \
-             incremental-k-anonymity with cohorts = true, and for whole tables with one row per person. It does not work \
-             for the other promises and views, for --delta, for plan and check, after a column gained \
-             values, and after people were erased. Nothing was published. Allow more memory, or publish on a larger \
+             incremental-k-anonymity (without cohorts: if no l is set), for incremental-l-diversity with groups = \"dealt\" or \
+             \"drawn\", and for whole tables with one row per person. It does not work for the other promises and views, \
+             for --delta, and for plan and check. Nothing was published. Allow more memory, or publish on a larger \
              machine.";
         #[error(
             "the quasi columns have too many values to be counted from disk; round the widest one with grid, or allow \

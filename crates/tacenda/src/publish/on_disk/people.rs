@@ -3,6 +3,7 @@
 use crate::ledger::{LedgerError, People, ScratchFile};
 use crate::model::{Record, RecordKey, Schema, Table};
 use crate::publish::on_disk::{OnDisk, rows};
+use std::ops::Range;
 
 /// The records after a release, by part of the snapshot.
 #[derive(Debug, Default)]
@@ -18,30 +19,31 @@ pub(in crate::publish) struct Everyone<'a> {
 }
 
 impl Everyone<'_> {
-    fn one(&self, part: usize) -> Result<(Vec<Record>, Table), LedgerError> {
+    fn some(&self, parts: Range<usize>) -> Result<(Vec<Record>, Table), LedgerError> {
         let scratch = &self.on_disk.scratch;
-        let numbers = rows::read_some(scratch, self.next.records[part])?;
-        let records = numbers.chunks_exact(rows::KEY_AND_RECORD);
-        let records = records.map(|row| rows::record(rows::key(row), rows::after_key(row))).collect();
-        Ok((records, self.on_disk.snapshot.read(scratch, part, self.schema)?))
+        let files = &self.next.records[parts.clone()];
+        let bytes: u64 = files.iter().flatten().map(|file| file.bytes()).sum();
+        let mut records = Vec::with_capacity(bytes as usize / (4 * rows::KEY_AND_RECORD));
+        for &file in files {
+            rows::each(scratch, file, rows::KEY_AND_RECORD, &mut |row| {
+                records.push(rows::record(rows::key(row), rows::after_key(row)));
+                Ok(())
+            })?;
+        }
+        Ok((records, self.on_disk.snapshot.read_some(scratch, parts, self.schema)?))
     }
 }
 
 impl People for Everyone<'_> {
     fn part(&self, part: usize, parts: usize) -> Result<(Vec<Record>, Table), LedgerError> {
         let mine = self.on_disk.snapshot.len();
-        if parts >= mine {
-            let (records, table) = self.one(part * mine / parts)?;
-            let here = RecordKey::part_of(&records, |record| record.key, part, parts);
-            return Ok((records[here].to_vec(), table.part(part, parts)));
+        if parts <= mine {
+            let finer = mine / parts;
+            return self.some(part * finer..(part + 1) * finer);
         }
-        let finer = mine / parts;
-        let (mut records, mut table) = self.one(part * finer)?;
-        for next in part * finer + 1..(part + 1) * finer {
-            let (mut more, rows) = self.one(next)?;
-            records.append(&mut more);
-            table = table.followed_by(rows);
-        }
-        Ok((records, table))
+        let coarser = part * mine / parts;
+        let (records, table) = self.some(coarser..coarser + 1)?;
+        let here = RecordKey::part_of(&records, |record| record.key, part, parts);
+        Ok((records[here].to_vec(), table.part(part, parts)))
     }
 }

@@ -4,7 +4,7 @@ use crate::ledger::{LedgerError, Scratch, ScratchFile, ScratchWriter};
 use crate::model::{Record, RecordKey, Row, Schema, Table, Value, ValueSetId, Values};
 
 /// How many numbers a key takes.
-const KEY: usize = 4;
+pub(super) const KEY: usize = 4;
 
 /// How many numbers a record takes, without its key.
 const RECORD: usize = 6;
@@ -35,6 +35,11 @@ impl Shape {
     /// The quasi codes of a row.
     pub fn point(self, row: &[u32]) -> &[u32] {
         &row[KEY..KEY + self.quasi]
+    }
+
+    /// The quasi codes of a row, and after them its value.
+    pub fn point_and_value(self, row: &[u32]) -> &[u32] {
+        &row[KEY..=KEY + self.quasi]
     }
 
     /// Appends the row of a person.
@@ -121,13 +126,51 @@ pub(super) fn write(scratch: &Scratch, numbers: &[u32]) -> Result<ScratchFile, L
 
 /// The numbers of a file.
 pub(super) fn read(scratch: &Scratch, file: ScratchFile) -> Result<Vec<u32>, LedgerError> {
-    let bytes = scratch.read(file)?;
-    Ok(bytes.chunks_exact(4).map(|number| u32::from_le_bytes([number[0], number[1], number[2], number[3]])).collect())
+    let mut numbers = Vec::with_capacity(file.bytes() as usize / 4);
+    read_onto(scratch, file, &mut numbers)?;
+    Ok(numbers)
+}
+
+/// Appends the numbers of a file.
+pub(super) fn read_onto(scratch: &Scratch, file: ScratchFile, numbers: &mut Vec<u32>) -> Result<(), LedgerError> {
+    let (mut reader, mut bytes) = (scratch.open(file)?, [0; 1 << 14]);
+    loop {
+        let read = reader.fill(&mut bytes)?;
+        numbers.extend(numbers_of(&bytes[..read]));
+        if read < bytes.len() {
+            return Ok(());
+        }
+    }
 }
 
 /// The numbers of a file that may never have been begun.
 pub(super) fn read_some(scratch: &Scratch, file: Option<ScratchFile>) -> Result<Vec<u32>, LedgerError> {
     file.map_or_else(|| Ok(Vec::new()), |file| read(scratch, file))
+}
+
+/// Goes through the rows of a file that may never have been begun, some at a time.
+pub(super) fn each(
+    scratch: &Scratch,
+    file: Option<ScratchFile>,
+    width: usize,
+    take: &mut dyn FnMut(&[u32]) -> Result<(), LedgerError>,
+) -> Result<(), LedgerError> {
+    let Some(file) = file else { return Ok(()) };
+    let (mut reader, mut bytes) = (scratch.open(file)?, vec![0; 4 * width * 512]);
+    let mut numbers = Vec::new();
+    loop {
+        let read = reader.fill(&mut bytes)?;
+        numbers.clear();
+        numbers.extend(numbers_of(&bytes[..read]));
+        numbers.chunks_exact(width).try_for_each(&mut *take)?;
+        if read < bytes.len() {
+            return Ok(());
+        }
+    }
+}
+
+fn numbers_of(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
+    bytes.chunks_exact(4).map(|number| u32::from_le_bytes([number[0], number[1], number[2], number[3]]))
 }
 
 /// Rows on their way to several files.

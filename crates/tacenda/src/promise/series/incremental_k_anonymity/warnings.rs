@@ -19,31 +19,49 @@ pub(super) const NOT_CUT: Page = (
      only the group of an empty cell is widened.",
 );
 
+/// The codes of missing values, where these decide whether a column can be cut.
+pub(super) fn missing(promise: &IncrementalKAnonymity, schema: &Schema) -> Vec<(usize, u32)> {
+    let null = |(attribute, quasi): (usize, &Quasi)| {
+        Some((attribute, quasi.null().filter(|_| quasi.hierarchy().is_none() && !promise.cohorts)?))
+    };
+    schema.quasi.iter().enumerate().filter_map(null).collect()
+}
+
 /// The warnings about publishing `table` under this promise.
-///
-/// Without cohorts, cells are published, and no printable value holds NULL and only some of the numbers. So a nullable
-/// column of numbers or dates must be cut between the two first. If fewer than k people are on one side of that cut,
-/// the column stays whole in every group, even if no cell is empty.
 pub(super) fn warnings(
     promise: &IncrementalKAnonymity,
     schema: &Schema,
     table: &Table,
     release: &Release,
 ) -> Vec<String> {
-    if promise.cohorts {
-        return Vec::new();
-    }
-    let stays_whole = |(attribute, quasi): (usize, &Quasi)| {
-        let null = quasi.null().filter(|_| quasi.hierarchy().is_none())?;
-        let empty = table.quasi(attribute).iter().filter(|&&code| code == null).count();
+    let rows =
+        |&(attribute, null): &(usize, u32)| table.quasi(attribute).iter().filter(|&&code| code == null).count() as u64;
+    let empty: Vec<u64> = missing(promise, schema).iter().map(rows).collect();
+    warnings_of(promise, schema, release, &empty, table.len())
+}
+
+/// The same, if so many of all people have each code of [`missing`].
+///
+/// Without cohorts, cells are published, and no printable value holds NULL and only some of the numbers. So a nullable
+/// column of numbers or dates must be cut between the two first. If fewer than k people are on one side of that cut,
+/// the column stays whole in every group, even if no cell is empty.
+pub(super) fn warnings_of(
+    promise: &IncrementalKAnonymity,
+    schema: &Schema,
+    release: &Release,
+    empty: &[u64],
+    people: usize,
+) -> Vec<String> {
+    let stays_whole = |((attribute, _), &empty): ((usize, u32), &u64)| {
+        let (quasi, empty) = (&schema.quasi[attribute], empty as usize);
         // A tight box does not show whether its cell was cut, so it is checked whether a cut is possible.
         let is_cut = match promise.tight {
-            true => empty.min(table.len() - empty) >= promise.k as usize,
+            true => empty.min(people - empty) >= promise.k as usize,
             false => release.regions.iter().any(|region| region[attribute] != quasi.root()),
         };
-        (!is_cut).then(|| warning(&quasi.name, empty, table.len()))
+        (!is_cut).then(|| warning(&quasi.name, empty, people))
     };
-    schema.quasi.iter().enumerate().filter_map(stays_whole).collect()
+    missing(promise, schema).into_iter().zip(empty).filter_map(stays_whole).collect()
 }
 
 fn warning(column: &str, empty: usize, all: usize) -> String {
