@@ -128,6 +128,11 @@ fn describe_quasi(attribute: &Quasi) -> String {
         Domain::Category(tree) if tree.is_flat() => {
             "A value, or a set of values in braces such as {a,b}; * is any value.".to_string()
         }
+        Domain::Category(_) if attribute.sets => {
+            "A value, a group of values of the hierarchy (in manifest.json), or a set of \
+                                                  values in braces such as {a,b}; * is any value."
+                .to_string()
+        }
         Domain::Category(_) => {
             "A value, or a group of values of the hierarchy (in manifest.json); * is any value.".to_string()
         }
@@ -247,7 +252,14 @@ fn how_to_read(issue: &Issue<'_>) -> String {
     if !numbers.is_empty() {
         points.push(format!("{numbers}: an interval `[from,to)`; `from` is included, `to` is not: `[34,35)` is 34."));
     }
-    let trees = named(&|quasi| quasi.hierarchy().is_some_and(|tree| !tree.is_flat()));
+    let sets = named(&|quasi| quasi.sets && quasi.hierarchy().is_some_and(|tree| !tree.is_flat()));
+    if !sets.is_empty() {
+        points.push(format!(
+            "{sets}: a value, a group of values, or a set `{{a,b}}`: one of these. `manifest.json` lists the values of each \
+             group."
+        ));
+    }
+    let trees = named(&|quasi| quasi.nodes().is_some());
     if !trees.is_empty() {
         points.push(format!("{trees}: a value, or a group of values; `manifest.json` lists the values of each group."));
     }

@@ -141,7 +141,12 @@ fn read_column(
         }
         Role::Quasi => {
             schema.order.push((Role::Quasi, schema.quasi.len()));
-            schema.quasi.push(read_quasi(name, column, walk).unwrap_or_else(stand_in));
+            let quasi = read_quasi(name, column, walk).unwrap_or_else(stand_in);
+            if of_views && quasi.sets {
+                let message = format!("column {name} has cells = \"sets\", and views publish nodes");
+                walk.fault(FaultKind::NotForViews, message, column.at("cells"), "take cells out");
+            }
+            schema.quasi.push(quasi);
         }
         Role::Sensitive if of_views => {
             schema.order.push((Role::Quasi, schema.quasi.len()));
@@ -183,7 +188,18 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
             (keys, "a quasi real")
         }
         Type::Category => {
-            let keys = &["role", "type", "hierarchy", "values", "min_width", "weight", "missing", "unknown", "combine"];
+            let keys = &[
+                "role",
+                "type",
+                "hierarchy",
+                "values",
+                "cells",
+                "min_width",
+                "weight",
+                "missing",
+                "unknown",
+                "combine",
+            ];
             (keys, "a quasi category")
         }
     };
@@ -216,8 +232,9 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
     let domain = domain?;
     let grid = read_grid(column, &domain, decimals, walk);
     let takes_unknown = walk.word(column, "unknown", &[("refuse", false), ("other", true)]).unwrap_or(false);
+    let sets = walk.word(column, "cells", &[("nodes", false), ("sets", true)]).unwrap_or(false);
     let written = read_pattern(column, walk);
-    let mut quasi = Quasi { grid, min_width, weight, takes_unknown, written, ..Quasi::new(name, domain) };
+    let mut quasi = Quasi { grid, min_width, weight, takes_unknown, sets, written, ..Quasi::new(name, domain) };
     if takes_unknown && quasi.other().is_none() {
         let span = column.get("unknown").map_or(column.span(), |value| value.span());
         walk.fault(
