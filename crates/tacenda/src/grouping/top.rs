@@ -2,10 +2,10 @@
 //!
 //! The tree of `partition` decides every cut by how many people of a cell have which code. So its top can be grown by
 //! passes over the people: each pass counts some cells, and each counted cell is cut where the whole tree would cut it.
-//! What is left are units: cells that are small enough to be held, or that cannot be cut. The tree below each is grown
-//! as always. Units and leaves have one order, from left to right, so the groups are those of the whole tree.
+//! What is left are units: cells that are small enough to be held or to be played out, or that cannot be cut. The tree
+//! below each is grown as always. Units and leaves have one order, from left to right, so the groups are those of the whole tree.
 
-use crate::grouping::partition::{Cuts, Publishes};
+use crate::grouping::partition::{CodeCounts, CutDesk, Cuts, Publishes};
 use crate::model::{Schema, Span};
 
 /// How many numbers a pass may count with.
@@ -49,8 +49,10 @@ impl<'a> Top<'a> {
         }
         let cell = schema.quasi.iter().map(|quasi| quasi.root()).collect();
         let root = Node { cell, people, cut: None };
+        let cuts = Cuts::new(schema, k, publishes);
+        let unit = unit.max(cuts.played_out());
         let open = if people > unit { vec![0] } else { Vec::new() };
-        Some(Top { cuts: Cuts::new(schema, k, publishes), schema, nodes: vec![root], unit, open, counters })
+        Some(Top { cuts, schema, nodes: vec![root], unit, open, counters })
     }
 
     /// The next pass over all people; `None` if the top is grown.
@@ -88,20 +90,7 @@ impl<'a> Top<'a> {
             rest = others;
         }
         let Node { cell, people, .. } = &self.nodes[node];
-        let (mut open, mut levels) = (vec![None; columns.len()], Vec::new());
-        let span = |attribute: usize| {
-            let occurs = |&count: &u32| count > 0;
-            let first = columns[attribute].iter().position(occurs).unwrap_or(0);
-            let last = columns[attribute].iter().rposition(occurs).unwrap_or(0);
-            Span::new(first as u32, last as u32)
-        };
-        let chosen = self.cuts.choose(*people, &mut open, &span, |attribute| {
-            let each = |tell: &mut dyn FnMut(u32, usize)| {
-                let codes = (0..).zip(columns[attribute]).filter(|&(_, &count)| count > 0);
-                codes.for_each(|(code, &count)| tell(code, count as usize));
-            };
-            self.cuts.best(*people, attribute, cell[attribute], &mut levels, each, |_| true)
-        });
+        let chosen = self.cuts.choose(*people, cell, &mut Columns(&columns), &mut CutDesk::default());
         let Some((attribute, at)) = chosen else { return };
         let left_people = columns[attribute][..=at as usize].iter().map(|&count| count as usize).sum();
         let (mut left, mut right) = (cell.clone(), cell.clone());
@@ -136,6 +125,27 @@ impl<'a> Top<'a> {
         let mut numbers = vec![0; self.nodes.len()];
         (0..).zip(&order).for_each(|(number, &node)| numbers[node] = number);
         Units { nodes: self.nodes, order, numbers }
+    }
+}
+
+/// The counts of a node, per attribute and code.
+struct Columns<'a>(&'a [&'a [u32]]);
+
+impl CodeCounts for Columns<'_> {
+    fn span(&self, attribute: usize) -> Span {
+        let occurs = |&count: &u32| count > 0;
+        let first = self.0[attribute].iter().position(occurs).unwrap_or(0);
+        let last = self.0[attribute].iter().rposition(occurs).unwrap_or(0);
+        Span::new(first as u32, last as u32)
+    }
+
+    fn each(&mut self, attribute: usize, tell: &mut dyn FnMut(u32, usize)) {
+        let codes = (0..).zip(self.0[attribute]).filter(|&(_, &count)| count > 0);
+        codes.for_each(|(code, &count)| tell(code, count as usize));
+    }
+
+    fn passes(&self, _: usize, _: u32) -> bool {
+        true
     }
 }
 
