@@ -181,3 +181,62 @@ impl Units {
         self.nodes[self.order[unit]].people
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grouping::evolve::{SnapshotRow, schema_with_tree, table, values};
+    use crate::grouping::partition::{Leaves, Tree};
+    use crate::model::{Rng, Row, Table};
+    use proptest::prelude::*;
+
+    /// Skewed people: most are alike, some are anywhere.
+    fn people(seed: u64, count: u64) -> Vec<SnapshotRow> {
+        let mut rng = Rng::from_number(seed);
+        let mut code = |size: u64| rng.below(size).min(rng.below(size)).min(rng.below(size)) as u32;
+        (0..count).map(|id| (id, vec![code(100), code(7), code(12)], 0)).collect()
+    }
+
+    fn leaves(schema: &Schema, table: &Table, k: u32, cell: &[Span]) -> (Vec<Vec<u64>>, Vec<Span>) {
+        let mut rows: Vec<Row> = table.rows().collect();
+        let Leaves { sizes, spans } = Tree::new(schema, table, k, None, Publishes::Cover).split(&mut rows, cell);
+        let mut rest = &rows[..];
+        let groups = sizes.iter().map(|&size| {
+            let (group, others) = rest.split_at(size as usize);
+            rest = others;
+            group.iter().map(|&row| table.key(row).lo).collect()
+        });
+        (groups.collect(), spans)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        /// The groups of the units, one after another, are those of the whole tree.
+        #[test]
+        fn units_have_the_groups_of_the_whole_tree(
+            seed in any::<u64>(), count in 200u64..900, k in 2u32..6, unit in 1usize..300,
+        ) {
+            let schema = schema_with_tree(&[100, 7]);
+            let all = people(seed, count);
+            let roots: Vec<Span> = schema.quasi.iter().map(|quasi| quasi.root()).collect();
+            let whole = leaves(&schema, &table(&values(1), 3, &all), k, &roots);
+            let mut top = Top::new(&schema, k, Publishes::Cover, all.len(), unit).unwrap();
+            while let Some(mut pass) = top.next_pass() {
+                all.iter().for_each(|(_, point, _)| top.count(point, &mut pass));
+                top.grow(&pass);
+            }
+            let units = top.units();
+            prop_assert!(units.len() > 1 || count <= 32 * u64::from(k));
+            let mut parts = (Vec::new(), Vec::new());
+            for at in 0..units.len() {
+                let mine: Vec<SnapshotRow> = all.iter().filter(|person| units.of(&person.1) == at).cloned().collect();
+                prop_assert_eq!(mine.len(), units.people(at));
+                let (groups, spans) = leaves(&schema, &table(&values(1), 3, &mine), k, units.cell(at));
+                parts.0.extend(groups);
+                parts.1.extend(spans);
+            }
+            prop_assert_eq!(parts, whole);
+        }
+    }
+}

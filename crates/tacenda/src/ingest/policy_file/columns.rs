@@ -175,34 +175,7 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
         }
         return None;
     };
-    let (allowed, place): (&[&str], &str) = match kind {
-        Type::Integer => {
-            (&["role", "type", "domain", "grid", "min_width", "weight", "missing", "combine"], "a quasi number")
-        }
-        Type::Date => {
-            let keys = &["role", "type", "domain", "format", "grid", "min_width", "weight", "missing", "combine"];
-            (keys, "a quasi date")
-        }
-        Type::Real => {
-            let keys = &["role", "type", "domain", "precision", "grid", "min_width", "weight", "missing", "combine"];
-            (keys, "a quasi real")
-        }
-        Type::Category => {
-            let keys = &[
-                "role",
-                "type",
-                "hierarchy",
-                "values",
-                "cells",
-                "min_width",
-                "weight",
-                "missing",
-                "unknown",
-                "combine",
-            ];
-            (keys, "a quasi category")
-        }
-    };
+    let (allowed, place) = quasi_keys(kind);
     walk.only_keys(column, allowed, place);
     let decimals = if kind == Type::Real { read_precision(column, walk) } else { 0 };
     let domain = match kind {
@@ -248,6 +221,38 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
         quasi = quasi.nullable();
     }
     Some(quasi)
+}
+
+/// The keys that a quasi column of a type takes, and what it is called.
+fn quasi_keys(kind: Type) -> (&'static [&'static str], &'static str) {
+    match kind {
+        Type::Integer => {
+            (&["role", "type", "domain", "grid", "min_width", "weight", "missing", "combine"], "a quasi number")
+        }
+        Type::Date => {
+            let keys = &["role", "type", "domain", "format", "grid", "min_width", "weight", "missing", "combine"];
+            (keys, "a quasi date")
+        }
+        Type::Real => {
+            let keys = &["role", "type", "domain", "precision", "grid", "min_width", "weight", "missing", "combine"];
+            (keys, "a quasi real")
+        }
+        Type::Category => {
+            let keys = &[
+                "role",
+                "type",
+                "hierarchy",
+                "values",
+                "cells",
+                "min_width",
+                "weight",
+                "missing",
+                "unknown",
+                "combine",
+            ];
+            (keys, "a quasi category")
+        }
+    }
 }
 
 /// How the source writes dates.
