@@ -17,7 +17,7 @@ use tacenda::ingest::policy_file::parse_policy;
 use tacenda::model::{Grouping, History, Lots, Membership, RecordKey, Release, Schema, Table, Value};
 use tacenda::promise::{
     DiversityMode, Entry, Grouper, IncrementalKAnonymity, IncrementalLDiversity, KAnonymity, LossKind, MInvariance,
-    OnDelete, OnIneligible, Promised, SeriesPromise, XyAnonymity, XyLinkability,
+    OnDelete, OnIneligible, Promised, SeriesPromise, Surplus, XyAnonymity, XyLinkability,
 };
 use tacenda::publish::{Prepared, PublishError};
 
@@ -69,7 +69,7 @@ fn every_promise(number: u32) -> Vec<SeriesPromise> {
 #[test]
 fn every_promise_is_drawn_with_its_numbers() {
     let promises = every_promise(3);
-    let drafted = MInvariance { k: Some(2), ..m_invariance(3, OnIneligible::Refuse) };
+    let drafted = MInvariance { k: Some(2), surplus: Surplus::Withhold, ..m_invariance(3, OnIneligible::Refuse) };
     assert!(promises.contains(&drafted.into()), "{promises:?}");
     assert!(promises.len() > 2 * SeriesPromise::ENTRIES.len() - 1, "each has at least one number: {promises:?}");
     let people = |count: u32| -> Vec<TestPerson> {

@@ -16,6 +16,7 @@ pub struct Division {
 }
 
 /// Someone whose sensitive value has left all their value sets.
+#[derive(Clone)]
 pub struct Updated {
     /// Their row.
     pub row: u32,

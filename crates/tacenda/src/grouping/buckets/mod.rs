@@ -18,6 +18,7 @@ pub mod outlook;
 pub mod settle;
 pub mod split;
 pub mod steer;
+pub mod surplus;
 pub mod updated;
 
 use crate::model::Value;

@@ -57,14 +57,14 @@
 use crate::grouping::GroupingError;
 use crate::grouping::buckets::balance::{Counts, admissible, balance, is_eligible};
 use crate::grouping::buckets::cut::{CutEffort, Cutting, cut};
-use crate::grouping::buckets::deal::{Deck, by_lot};
+use crate::grouping::buckets::deal::Deck;
 use crate::grouping::buckets::division::{Updated, divide};
 use crate::grouping::buckets::fill::Waiting;
 use crate::grouping::buckets::hilbert::Hilbert;
 use crate::grouping::buckets::outlook::Outlook;
 use crate::grouping::buckets::settle::{Wanting, settle};
 use crate::grouping::buckets::split::refuse_too_wide;
-use crate::grouping::buckets::{Bucket, steer, updated};
+use crate::grouping::buckets::{Bucket, steer, surplus, updated};
 use crate::model::{Grouping, History, Lots, Reader, Record, Row, Schema, Table, Value};
 use crate::promise::series::{Grouper, SeriesPromise};
 use crate::promise::{MInvariance, OnIneligible, Surplus};
@@ -106,7 +106,11 @@ impl MInvariance {
                 if ahead && !is_first {
                     excess = self.admit(history, table, &mut newcomers, &buckets)?;
                     let seated = Seated { schema, history, table, lots };
+                    let waiting = excess.len() + division.exposed.len();
+                    let held = self.held(&seated, &newcomers, &division.updated, &buckets, waiting);
+                    surplus::take(&mut buckets, &held);
                     withheld = seated.settle(newcomers, division.updated, &mut buckets, m);
+                    withheld.extend(held);
                 } else {
                     withheld = updated::place(history, table, division.updated, &counts, &mut buckets, m);
                     excess = self.admit(history, table, &mut newcomers, &buckets)?;
@@ -133,12 +137,12 @@ impl MInvariance {
                 // This is done before newcomers are dealt, because a newcomer who waited would be dealt a second time.
                 withheld = match self.surplus {
                     Surplus::Counterfeit => Vec::new(),
-                    Surplus::Withhold => withhold_surplus(table, &mut buckets, lots),
+                    Surplus::Withhold => surplus::even_out(table, &mut buckets, lots),
                 };
                 deal_copies(table, newcomers, &mut buckets, lots, self.m)?;
             }
         }
-        let people = self.k.unwrap_or(1).max(1) as usize;
+        let people = self.people();
         // Buckets with fewer people are withheld.
         let (buckets, small): (Vec<Bucket>, Vec<Bucket>) =
             buckets.into_iter().partition(|bucket| bucket.people() >= people);
@@ -149,6 +153,32 @@ impl MInvariance {
         grouping.withheld = withheld.into_iter().map(Row).collect();
         grouping.withheld.sort_unstable();
         Ok(grouping)
+    }
+
+    /// How many people a group has at least.
+    fn people(&self) -> usize {
+        self.k.unwrap_or(1).max(1) as usize
+    }
+
+    /// Who waits because that saves many counterfeits, if the policy file says so: everyone is placed once to see it.
+    /// Those who wait are then left out, and newcomers who would have filled the places beside them go elsewhere.
+    fn held(
+        &self,
+        seated: &Seated<'_>,
+        newcomers: &[Vec<u32>],
+        updated: &[Updated],
+        buckets: &[Bucket],
+        waiting: usize,
+    ) -> Vec<u32> {
+        if self.surplus == Surplus::Counterfeit {
+            return Vec::new();
+        }
+        let mut placed = buckets.to_vec();
+        let stuck = seated.settle(newcomers.to_vec(), updated.to_vec(), &mut placed, u64::from(self.m));
+        let is_newcomer = marked(newcomers, seated.table);
+        let is_newcomer = |row: u32| is_newcomer[row as usize];
+        let waiting = waiting + stuck.len();
+        surplus::hold_leaders(seated.table, &mut placed, seated.lots, is_newcomer, self.people(), waiting)
     }
 
     /// Whether newcomers may still change buckets after the cut. In a first release nobody may: it holds against a reader
@@ -382,25 +412,6 @@ fn deal_copies(
     }
     buckets.extend(deck.deal_new(&plan.new));
     Ok(())
-}
-
-/// Withholds people by lot, of values with more holders than the upper quartile of their set's values. Returns their
-/// rows.
-fn withhold_surplus(table: &Table, buckets: &mut [Bucket], lots: &Lots) -> Vec<u32> {
-    let mut withheld = Vec::new();
-    for bucket in buckets {
-        let mut lengths: Vec<usize> = bucket.lists.iter().map(Vec::len).collect();
-        lengths.sort_unstable();
-        let level = lengths[(3 * (lengths.len() - 1)).div_ceil(4)];
-        for list in &mut bucket.lists {
-            if list.len() > level {
-                *list = by_lot(std::mem::take(list), table, lots);
-                withheld.extend(list.drain(level..));
-            }
-        }
-        bucket.copies = level as u64;
-    }
-    withheld
 }
 
 /// Places people of values that are too frequent, each with counterfeits of the other values of a set.
@@ -682,12 +693,15 @@ mod tests {
             k in prop_oneof![Just(None), (1u32..9).prop_map(Some)],
             on_ineligible in prop_oneof![Just(OnIneligible::Refuse), Just(OnIneligible::Defer), Just(OnIneligible::Counterfeit)],
             effort in prop_oneof![Just(CutEffort::Fast), Just(CutEffort::Fine)],
+            surplus in prop_oneof![Just(Surplus::Counterfeit), Just(Surplus::Withhold)],
+            times in 1usize..6,
         ) {
-            let policy = MInvariance { k, on_ineligible, effort, ..MInvariance::new(m) };
+            let policy = MInvariance { k, on_ineligible, effort, surplus, ..MInvariance::new(m) };
             let schema = schema_with_tree(&[20, 5]);
             let mut history = History::default();
             let mut watch = Watch::default();
-            for table in snapshots(&lives) {
+            // Nobody waits as surplus in a table of fewer than a hundred people.
+            for table in snapshots(&std::iter::repeat_n(lives, times).flatten().collect::<Vec<_>>()) {
                 match run(&policy, &schema, &history, &table) {
                     Ok(grouping) => {
                         watch.look(&table, &grouping, m, k);

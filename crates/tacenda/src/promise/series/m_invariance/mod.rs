@@ -30,7 +30,7 @@ pub struct MInvariance {
     /// The reader against whom it holds.
     #[serde(default)]
     pub reader: Reader,
-    /// What happens to values with more holders than the others of their set, against a reader who knows the method.
+    /// What happens to values with more holders than the others of their set.
     #[serde(default)]
     pub surplus: Surplus,
     /// How much work is spent on close groups.
@@ -38,15 +38,16 @@ pub struct MInvariance {
     pub effort: CutEffort,
 }
 
-/// What happens if people of a value set left, so that its values have different numbers of holders. Against a reader
-/// who knows the method, newcomers may not fill the gaps.
+/// What happens if people of a value set left, so that its values have different numbers of holders. Against the rule
+/// reader, newcomers fill gaps first; against a reader who knows the method, they may not.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Surplus {
     /// Counterfeits fill all gaps.
     #[default]
     Counterfeit,
-    /// Surplus people are withheld by lot, down to the upper quartile; counterfeits fill the other gaps.
+    /// Some of the people with the most frequent value are withheld by lot; counterfeits fill the other gaps. Against a
+    /// reader who knows the method: down to the upper quartile. Against the rule reader: where one person saves many.
     Withhold,
 }
 
@@ -99,7 +100,7 @@ impl Parameters for MInvariance {
                 "surplus",
                 "counterfeit, withhold",
                 "counterfeit",
-                "with reader = \"method\": how a value set is evened out after people left",
+                "how a value set is evened out after people left: by counterfeits only, or some people wait",
             ),
             key(
                 "promise",
@@ -125,8 +126,8 @@ impl Parameters for MInvariance {
         ],
         draft: Drafted {
             comment: "# Each person's sensitive value is one of m, over all releases together. Nobody is alone in a \
-                group with counterfeits.\n",
-            parameters: |m| format!("m     = {m}\nk     = 2\n"),
+                group with counterfeits. At most 1 in 100 people wait where that saves many counterfeits.\n",
+            parameters: |m| format!("m     = {m}\nk     = 2\nsurplus = \"withhold\"\n"),
             needs_sensitive: true,
             leaving: "yes. If people are only ever added, compare incremental-l-diversity",
             full_columns: None,
@@ -165,9 +166,15 @@ impl Parameters for MInvariance {
             );
         } else {
             limits.push("A changed value set reveals that the person's value changed. A change can show even if the value set stays.");
-            limits.push(
-                "A person who was published before and now waits almost certainly has another value than before.",
-            );
+            limits.push(match self.surplus {
+                Surplus::Counterfeit => {
+                    "A person who was published before and now waits almost certainly has another value than before."
+                }
+                Surplus::Withhold => {
+                    "A person who was published before and now waits almost certainly has another value than before, or the \
+                     value that most people of their value set have."
+                }
+            });
             limits.push("A reader who knows that a value never goes away, as with HIV, can learn more from values that changed.");
         }
         if self.k.is_some() {
@@ -235,15 +242,6 @@ impl Parameters for MInvariance {
                 "lower k, raise m, or set reader = \"rule\"",
             ));
         }
-        if self.reader == Reader::Rule && self.surplus != Surplus::Counterfeit {
-            let help = "take surplus out, or set reader = \"method\"";
-            found.push(Contradiction::new(
-                FaultKind::SaysNothing,
-                "surplus",
-                "surplus has no effect with reader = \"rule\"",
-                help,
-            ));
-        }
         found
     }
 
@@ -290,7 +288,7 @@ impl OfSeries for MInvariance {
         if self.k.is_some_and(|k| k > self.m) {
             return Vec::new();
         }
-        let rule = MInvariance { reader: Reader::Rule, surplus: Surplus::Counterfeit, ..*self };
+        let rule = MInvariance { reader: Reader::Rule, ..*self };
         let method = MInvariance { reader: Reader::Method, on_ineligible: OnIneligible::Refuse, ..*self };
         let setting = match self.on_ineligible {
             OnIneligible::Refuse => "reader = \"method\"",
