@@ -227,7 +227,7 @@ mod tests {
                 top.grow(&pass);
             }
             let units = top.units();
-            prop_assert!(units.len() > 1 || count <= 32 * u64::from(k));
+            prop_assert!(units.len() > 1 || count <= (unit as u64).max(32 * u64::from(k)));
             let mut parts = (Vec::new(), Vec::new());
             for at in 0..units.len() {
                 let mine: Vec<SnapshotRow> = all.iter().filter(|person| units.of(&person.1) == at).cloned().collect();
