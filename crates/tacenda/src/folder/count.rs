@@ -325,7 +325,7 @@ fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::folder::samples::{every_kind, releases, table_3a};
+    use crate::folder::samples::{every_kind, releases, table_3a, with_sets};
     use proptest::prelude::*;
 
     fn ask(question: &str) -> Answer {
@@ -425,7 +425,8 @@ mod tests {
         /// science E1-28; and the estimate is possible.
         #[test]
         fn estimates_grow_with_the_question_and_stay_possible(
-            (release, policy) in releases(every_kind()), age in -3i32..9, more in 0i32..5, text in "(flu|0|=1\\+1)",
+            (release, policy) in prop_oneof![releases(every_kind()), releases(with_sets())],
+            age in -3i32..9, more in 0i32..5, text in "(flu|0|=1\\+1)",
         ) {
             let ask = |question: &str| count(&release, &policy.schema, question).unwrap();
             let everyone = ask("");
@@ -435,6 +436,8 @@ mod tests {
             let narrow = format!("age >= {age} and diagnosis = '{text}'");
             let wide = format!("age >= {} and diagnosis = '{text}'", age - more);
             let both = format!("{narrow} and 'ward \"A\"' = flu");
+            let [leaf, node] = ["place = a", "place = north"].map(ask);
+            prop_assert!(leaf.estimate <= node.estimate + 1e-9 && leaf.highest <= node.highest);
             let [narrow, wide, both] = [narrow, wide, both].map(|question| ask(&question));
             prop_assert!(narrow.estimate <= wide.estimate + 1e-9 && both.estimate <= narrow.estimate + 1e-9);
             for answer in [&narrow, &wide, &both] {

@@ -128,6 +128,11 @@ fn describe_quasi(attribute: &Quasi) -> String {
         Domain::Category(tree) if tree.is_flat() => {
             "A value, or a set of values in braces such as {a,b}; * is any value.".to_string()
         }
+        Domain::Category(_) if attribute.sets => {
+            "A value, a group of values of the hierarchy (in manifest.json), or a set of \
+                                                  values in braces such as {a,b}; * is any value."
+                .to_string()
+        }
         Domain::Category(_) => {
             "A value, or a group of values of the hierarchy (in manifest.json); * is any value.".to_string()
         }
@@ -247,14 +252,14 @@ fn how_to_read(issue: &Issue<'_>) -> String {
     if !numbers.is_empty() {
         points.push(format!("{numbers}: an interval `[from,to)`; `from` is included, `to` is not: `[34,35)` is 34."));
     }
-    let trees = named(&|quasi| quasi.hierarchy().is_some_and(|tree| !tree.is_flat()));
-    if !trees.is_empty() {
-        points.push(format!("{trees}: a value, or a group of values; `manifest.json` lists the values of each group."));
-    }
-    let flat = named(&|quasi| quasi.hierarchy().is_some_and(|tree| tree.is_flat()));
-    if !flat.is_empty() {
-        points.push(format!("{flat}: a value, or a set `{{a,b}}`: one of these."));
-    }
+    let is_flat = |quasi: &Quasi| quasi.hierarchy().is_some_and(|tree| tree.is_flat());
+    let sets = named(&|quasi| quasi.sets && !is_flat(quasi));
+    let (trees, flat) = (named(&|quasi| quasi.nodes().is_some()), named(&is_flat));
+    let set = "a set `{a,b}`: one of these.";
+    let listed = "`manifest.json` lists the values of each group.";
+    points.extend((!sets.is_empty()).then(|| format!("{sets}: a value, a group of values, or {set} {listed}")));
+    points.extend((!trees.is_empty()).then(|| format!("{trees}: a value, or a group of values; {listed}")));
+    points.extend((!flat.is_empty()).then(|| format!("{flat}: a value, or {set}")));
     let missing = named(&|quasi| quasi.nullable);
     if missing.is_empty() {
         points.push("`*`: any value of the column.".into());

@@ -22,6 +22,9 @@ pub enum PublicColumn {
         /// Whether `other` stands for values that are not listed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         takes_unknown: bool,
+        /// Whether the values of a tree are published as sets of leaves.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        sets: bool,
     },
     Sensitive {
         name: String,
@@ -78,7 +81,7 @@ pub fn schema_of(columns: &[PublicColumn]) -> Result<Schema, FolderError> {
     let mut schema = Schema::default();
     for column in columns.iter().cloned() {
         match column {
-            PublicColumn::Quasi { name, domain, missing, grid, min_width, weight, takes_unknown } => {
+            PublicColumn::Quasi { name, domain, missing, grid, min_width, weight, takes_unknown, sets } => {
                 schema.order.push((Role::Quasi, schema.quasi.len()));
                 let grid = match grid {
                     None => Grid::Free,
@@ -89,7 +92,17 @@ pub fn schema_of(columns: &[PublicColumn]) -> Result<Schema, FolderError> {
                 let domain = domain_of(domain)?;
                 let nullable = missing;
                 let written = None;
-                schema.quasi.push(Quasi { name, domain, nullable, grid, min_width, weight, takes_unknown, written });
+                schema.quasi.push(Quasi {
+                    name,
+                    domain,
+                    nullable,
+                    grid,
+                    min_width,
+                    weight,
+                    takes_unknown,
+                    sets,
+                    written,
+                });
             }
             PublicColumn::Sensitive { name, missing } => {
                 schema.order.push((Role::Sensitive, schema.sensitive.len()));
@@ -107,7 +120,7 @@ pub fn schema_of(columns: &[PublicColumn]) -> Result<Schema, FolderError> {
 fn column(schema: &Schema, role: Role, index: usize) -> PublicColumn {
     match role {
         Role::Quasi => {
-            let Quasi { name, domain, nullable, grid, min_width, weight, takes_unknown, .. } =
+            let Quasi { name, domain, nullable, grid, min_width, weight, takes_unknown, sets, .. } =
                 schema.quasi[index].clone();
             let domain = match domain {
                 Domain::Integer { lo, hi } => ColumnDomain::Integer { lo, hi },
@@ -120,7 +133,7 @@ fn column(schema: &Schema, role: Role, index: usize) -> PublicColumn {
                 Grid::Every { pitch, phase } => Some(ColumnGrid::Every { pitch, phase }),
                 Grid::Lines(lines) => Some(ColumnGrid::Lines(lines)),
             };
-            PublicColumn::Quasi { name, domain, missing: nullable, grid, min_width, weight, takes_unknown }
+            PublicColumn::Quasi { name, domain, missing: nullable, grid, min_width, weight, takes_unknown, sets }
         }
         Role::Sensitive => {
             let Sensitive { name, nullable, .. } = schema.sensitive[index].clone();

@@ -114,6 +114,13 @@ pub fn every_kind() -> Schema {
     schema
 }
 
+/// The same with sets of leaves in the tree's column.
+pub fn with_sets() -> Schema {
+    let mut schema = every_kind();
+    schema.quasi[3].sets = true;
+    schema
+}
+
 /// A release over [`every_kind`] with groups of every shape, the same every time.
 pub fn of_every_kind() -> (Release, PolicyFile) {
     let mut rng = Rng::from_number(5);

@@ -1,6 +1,8 @@
 //! What is written is what is read, and it says nothing it should not.
 
-use super::samples::{census_shaped, every_kind, facts, of_every_kind, policy, release, releases, table_3a, write_to};
+use super::samples::{
+    census_shaped, every_kind, facts, of_every_kind, policy, release, releases, table_3a, with_sets, write_to,
+};
 use super::*;
 use crate::model::{Domain, Quasi, Schema, Sensitive, Span, Value, Values};
 use crate::promise::{NamedView, Output, PolicyFile, Promised, Views, XyAnonymity};
@@ -424,7 +426,9 @@ proptest! {
 
     /// science E1-6.
     #[test]
-    fn what_is_written_is_what_is_read((release, policy) in releases(every_kind())) {
+    fn what_is_written_is_what_is_read(
+        (release, policy) in prop_oneof![releases(every_kind()), releases(with_sets())],
+    ) {
         let folder = tempfile::tempdir().unwrap();
         write_to(folder.path(), &release, &policy);
         let back = read(folder.path()).unwrap();

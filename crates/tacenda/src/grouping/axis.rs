@@ -14,6 +14,24 @@ pub(crate) struct Axis<'a> {
     printable: bool,
     /// The attribute's weight in thousandths.
     weight: u64,
+    /// How wide spans are.
+    widths: Widths,
+    /// What a code of a span costs beyond the first, in units that are the same for all attributes.
+    rate: u64,
+}
+
+/// The largest domain whose widths are tabulated.
+const TABULATED: u32 = 128;
+
+/// How wide spans are, as codes beyond the first: what is published for a span, and that plus what would be left of it
+/// if a node of the hierarchy were cut between its children.
+enum Widths {
+    /// Every span is published as it is.
+    Plain,
+    /// By the first and the last code.
+    Table { size: usize, widths: Vec<(u64, u64)> },
+    /// The attribute is asked.
+    Asked,
 }
 
 /// A place to cut: everything up to the code `at` on one side, the rest on the other.
@@ -36,9 +54,18 @@ impl<'a> Axis<'a> {
     /// Prepares an attribute.
     pub fn new(quasi: &'a Quasi, printable: bool) -> Axis<'a> {
         let tree = quasi.hierarchy().map(|tree| Valleys::new(tree.cut_depths()));
-        let null = tree.is_none() && quasi.null().is_some();
+        let null = quasi.hierarchy().is_none() && quasi.null().is_some();
         let weight = (quasi.weight * 1000.0).round().clamp(0.0, 1e9) as u64;
-        Axis { quasi, tree, numbers: quasi.size() - u32::from(null), printable, weight }
+        let rate = (weight.min(1_000_000) << 40) / u64::from(quasi.size().max(2) - 1);
+        Axis {
+            quasi,
+            tree,
+            numbers: quasi.size() - u32::from(null),
+            printable,
+            weight,
+            widths: Widths::new(quasi),
+            rate,
+        }
     }
 
     /// The attribute.
@@ -51,11 +78,22 @@ impl<'a> Axis<'a> {
     pub fn spread(&self, span: Span) -> Spread {
         let whole = u64::from(self.numbers.max(2) - 1);
         let part = match &self.quasi.domain {
-            Domain::Category(tree) => u64::from(tree.cover(span).width() - 1),
+            Domain::Category(tree) if !self.quasi.sets => u64::from(tree.cover(span).width() - 1),
             _ if span.hi >= self.numbers && span.lo < span.hi => whole,
             _ => u64::from(span.width() - 1),
         };
         Spread { part: part * self.weight, whole }
+    }
+
+    /// What a person of a group costs whose codes run from `lo` to `hi`: the share of the domain that is published.
+    pub fn published(&self, span: Span) -> u64 {
+        self.widths.of(self.quasi, span).0 * self.rate
+    }
+
+    /// The same for a part that may be cut further. A node of a hierarchy that has lost children costs less than one that
+    /// has them all, though the same is published. Otherwise the first of several cuts of a node would gain nothing.
+    pub fn prospect(&self, span: Span) -> u64 {
+        self.widths.of(self.quasi, span).1 * self.rate
     }
 
     /// The best place to cut `cell` between two neighbouring codes that occur: the highest in the hierarchy, then the
@@ -84,6 +122,41 @@ impl<'a> Axis<'a> {
             }
         }
     }
+}
+
+impl Widths {
+    fn new(quasi: &Quasi) -> Widths {
+        let size = quasi.size();
+        let is_plain = quasi.min_width == 1
+            && match &quasi.domain {
+                Domain::Category(_) => quasi.nodes().is_none(),
+                _ => quasi.grid == Grid::Free && quasi.null().is_none(),
+            };
+        if is_plain {
+            Widths::Plain
+        } else if size <= TABULATED {
+            let spans = (0..size).flat_map(|a| (0..size).map(move |b| Span::new(a.min(b), a.max(b))));
+            Widths::Table { size: size as usize, widths: spans.map(|span| asked(quasi, span)).collect() }
+        } else {
+            Widths::Asked
+        }
+    }
+
+    #[inline]
+    fn of(&self, quasi: &Quasi, span: Span) -> (u64, u64) {
+        match self {
+            Widths::Plain => (u64::from(span.hi - span.lo), 2 * u64::from(span.hi - span.lo)),
+            Widths::Table { size, widths } => widths[span.lo as usize * size + span.hi as usize],
+            Widths::Asked => asked(quasi, span),
+        }
+    }
+}
+
+fn asked(quasi: &Quasi, span: Span) -> (u64, u64) {
+    let published = quasi.cover(span);
+    let rest = quasi.nodes().map_or(published, |tree| tree.hull(span));
+    let beyond = |span: Span| u64::from(span.width() - 1);
+    (beyond(published), beyond(published) + beyond(rest))
 }
 
 impl Spread {
@@ -185,6 +258,21 @@ mod tests {
                 assert_eq!(valleys.lowest(first as u32, last as u32), wanted as u32);
             }
         }
+    }
+
+    /// Five leaves, four steps. Losing a child of the root is half a gain: the root is still published.
+    #[test]
+    fn a_node_that_lost_children_costs_less_though_it_is_published_alike() {
+        let mut quasi = tree(&["a;x;*", "b;x;*", "c;y;*", "d;z;*", "e;z;*"]);
+        let axis = Axis::new(&quasi, false);
+        let steps = |cost: u64| cost * 4 / axis.published(quasi.root());
+        let spans =
+            [Span::new(0, 4), Span::new(0, 2), Span::new(1, 4), Span::new(2, 3), Span::new(0, 1), Span::exact(3)];
+        assert_eq!(spans.map(|span| steps(axis.published(span))), [4, 4, 4, 4, 1, 0]);
+        assert_eq!(spans.map(|span| steps(axis.prospect(span))), [8, 6, 8, 6, 2, 0]);
+        quasi.sets = true;
+        let axis = Axis::new(&quasi, false);
+        assert_eq!(spans.map(|span| axis.published(span) * 4 / axis.published(quasi.root())), [4, 2, 3, 1, 1, 0]);
     }
 
     #[test]

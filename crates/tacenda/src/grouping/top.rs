@@ -3,11 +3,11 @@
 //! The tree of `partition` decides every cut by how many people of a cell have which code. So its top can be grown by
 //! passes over the people: each pass counts some cells, and each counted cell is cut where the whole tree would cut it.
 //! The cells of `buckets::cells` are cut by counts as well, together with those of values.
-//! What is left are units: cells that are small enough to be held, or that cannot be cut. The tree below each is grown
-//! as always. Units and leaves have one order, from left to right, so the groups are those of the whole tree.
+//! What is left are units: cells that are small enough to be held or to be played out, or that cannot be cut. The tree
+//! below each is grown as always. Units and leaves have one order, from left to right, so the groups are those of the whole tree.
 
 use crate::grouping::buckets::cells::cut_counted;
-use crate::grouping::partition::{Cuts, Publishes};
+use crate::grouping::partition::{CodeCounts, CutDesk, Cuts, Publishes};
 use crate::model::{Schema, Span};
 
 /// How many numbers a pass may count with.
@@ -56,7 +56,9 @@ impl<'a> Top<'a> {
     /// columns have too many codes to be counted.
     pub(crate) fn new(schema: &'a Schema, k: u32, publishes: Publishes, people: usize, unit: usize) -> Option<Top<'a>> {
         let sizes = schema.quasi.iter().map(|quasi| quasi.size() as usize).collect();
-        Top::with(Rule::Partition(Cuts::new(schema, k, publishes)), schema, sizes, people, unit)
+        let cuts = Cuts::new(schema, k, publishes);
+        let unit = unit.max(cuts.played_out());
+        Top::with(Rule::Partition(cuts), schema, sizes, people, unit)
     }
 
     /// A top over the cells of groups with `m` values, of which there are `values`.
@@ -127,28 +129,14 @@ impl<'a> Top<'a> {
     /// The attribute and the last code of the left side, where a node is cut.
     fn chosen(&self, node: usize, columns: &[&[u32]]) -> Option<(usize, u32)> {
         let Node { cell, people, .. } = &self.nodes[node];
-        let cuts = match &self.rule {
-            Rule::Partition(cuts) => cuts,
+        match &self.rule {
+            Rule::Partition(cuts) => cuts.choose(*people, cell, &mut Columns(columns), &mut CutDesk::default()),
             Rule::Cells(m) => {
                 let values = columns[self.schema.quasi.len()];
                 let most = u64::from(values.iter().copied().max().unwrap_or(0));
-                return cut_counted(self.schema, *people as u64, columns, most, *m);
+                cut_counted(self.schema, *people as u64, columns, most, *m)
             }
-        };
-        let (mut open, mut levels) = (vec![None; columns.len()], Vec::new());
-        let span = |attribute: usize| {
-            let occurs = |&count: &u32| count > 0;
-            let first = columns[attribute].iter().position(occurs).unwrap_or(0);
-            let last = columns[attribute].iter().rposition(occurs).unwrap_or(0);
-            Span::new(first as u32, last as u32)
-        };
-        cuts.choose(*people, &mut open, &span, |attribute| {
-            let each = |tell: &mut dyn FnMut(u32, usize)| {
-                let codes = (0..).zip(columns[attribute]).filter(|&(_, &count)| count > 0);
-                codes.for_each(|(code, &count)| tell(code, count as usize));
-            };
-            cuts.best(*people, attribute, cell[attribute], &mut levels, each, |_| true)
-        })
+        }
     }
 
     fn node_of(&self, point: &[u32]) -> usize {
@@ -172,6 +160,27 @@ impl<'a> Top<'a> {
         let mut numbers = vec![0; self.nodes.len()];
         (0..).zip(&order).for_each(|(number, &node)| numbers[node] = number);
         Units { nodes: self.nodes, order, numbers }
+    }
+}
+
+/// The counts of a node, per attribute and code.
+struct Columns<'a>(&'a [&'a [u32]]);
+
+impl CodeCounts for Columns<'_> {
+    fn span(&self, attribute: usize) -> Span {
+        let occurs = |&count: &u32| count > 0;
+        let first = self.0[attribute].iter().position(occurs).unwrap_or(0);
+        let last = self.0[attribute].iter().rposition(occurs).unwrap_or(0);
+        Span::new(first as u32, last as u32)
+    }
+
+    fn each(&mut self, attribute: usize, tell: &mut dyn FnMut(u32, usize)) {
+        let codes = (0..).zip(self.0[attribute]).filter(|&(_, &count)| count > 0);
+        codes.for_each(|(code, &count)| tell(code, count as usize));
+    }
+
+    fn passes(&self, _: usize, _: u32) -> bool {
+        true
     }
 }
 
@@ -205,5 +214,64 @@ impl Units {
     /// How many people a unit has.
     pub fn people(&self, unit: usize) -> usize {
         self.nodes[self.order[unit]].people
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grouping::evolve::{SnapshotRow, schema_with_tree, table, values};
+    use crate::grouping::partition::{Leaves, Tree};
+    use crate::model::{Rng, Row, Table};
+    use proptest::prelude::*;
+
+    /// Skewed people: most are alike, some are anywhere.
+    fn people(seed: u64, count: u64) -> Vec<SnapshotRow> {
+        let mut rng = Rng::from_number(seed);
+        let mut code = |size: u64| rng.below(size).min(rng.below(size)).min(rng.below(size)) as u32;
+        (0..count).map(|id| (id, vec![code(100), code(7), code(12)], 0)).collect()
+    }
+
+    fn leaves(schema: &Schema, table: &Table, k: u32, cell: &[Span]) -> (Vec<Vec<u64>>, Vec<Span>) {
+        let mut rows: Vec<Row> = table.rows().collect();
+        let Leaves { sizes, spans } = Tree::new(schema, table, k, None, Publishes::Cover).split(&mut rows, cell);
+        let mut rest = &rows[..];
+        let groups = sizes.iter().map(|&size| {
+            let (group, others) = rest.split_at(size as usize);
+            rest = others;
+            group.iter().map(|&row| table.key(row).lo).collect()
+        });
+        (groups.collect(), spans)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        /// The groups of the units, one after another, are those of the whole tree.
+        #[test]
+        fn units_have_the_groups_of_the_whole_tree(
+            seed in any::<u64>(), count in 200u64..900, k in 2u32..6, unit in 1usize..300,
+        ) {
+            let schema = schema_with_tree(&[100, 7]);
+            let all = people(seed, count);
+            let roots: Vec<Span> = schema.quasi.iter().map(|quasi| quasi.root()).collect();
+            let whole = leaves(&schema, &table(&values(1), 3, &all), k, &roots);
+            let mut top = Top::new(&schema, k, Publishes::Cover, all.len(), unit).unwrap();
+            while let Some(mut pass) = top.next_pass() {
+                all.iter().for_each(|(_, point, _)| top.count(point, &mut pass));
+                top.grow(&pass);
+            }
+            let units = top.units();
+            prop_assert!(units.len() > 1 || count <= (unit as u64).max(32 * u64::from(k)));
+            let mut parts = (Vec::new(), Vec::new());
+            for at in 0..units.len() {
+                let mine: Vec<SnapshotRow> = all.iter().filter(|person| units.of(&person.1) == at).cloned().collect();
+                prop_assert_eq!(mine.len(), units.people(at));
+                let (groups, spans) = leaves(&schema, &table(&values(1), 3, &mine), k, units.cell(at));
+                parts.0.extend(groups);
+                parts.1.extend(spans);
+            }
+            prop_assert_eq!(parts, whole);
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! widest attribute, as long as both halves are k-anonymous and l-diverse, and publishes each leaf
 //! with the smallest region that covers it. Each release taken alone keeps its promise.
 
-use crate::model::{Domain, Membership, Quasi, Regions, Release, Schema, Span, Table};
+use crate::model::{Membership, Quasi, Regions, Release, Schema, Span, Table};
 
 /// What every group of a release must be.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -181,9 +181,7 @@ impl Mondrian<'_> {
 /// grid, or in a tree the borders between the children of the lowest node over `span`.
 fn lines_near(quasi: &Quasi, span: Span, median: u32) -> Vec<u32> {
     let inside = |line: &u32| span.lo < *line && *line <= span.hi;
-    if let Domain::Category(tree) = &quasi.domain
-        && !tree.is_flat()
-    {
+    if let Some(tree) = quasi.nodes() {
         return tree.children(tree.cover(span)).iter().map(|child| child.lo).filter(inside).collect();
     }
     let cell = quasi.cover(Span::exact(median));

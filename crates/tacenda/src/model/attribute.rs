@@ -23,6 +23,8 @@ pub struct Quasi {
     pub weight: f64,
     /// Whether a category's values that are not listed are read as the leaf [`OTHER`].
     pub takes_unknown: bool,
+    /// Whether the values of a tree are published as sets of neighbouring leaves. Otherwise nodes are published.
+    pub sets: bool,
     /// How the source writes dates, if not like 2025-12-31. Releases never use this form.
     pub written: Option<DatePattern>,
 }
@@ -88,6 +90,7 @@ impl Quasi {
             min_width: 1,
             weight: 1.0,
             takes_unknown: false,
+            sets: false,
             written: None,
         }
     }
@@ -137,18 +140,21 @@ impl Quasi {
         }
     }
 
+    /// The tree whose nodes are published; `None` where any run of values may be.
+    pub fn nodes(&self) -> Option<&Hierarchy> {
+        self.hierarchy().filter(|tree| !self.sets && !tree.is_flat())
+    }
+
     /// The span that is published for a group whose codes fill `span`: the smallest one that covers them and keeps the
-    /// grid and the least width. In a tree with inner nodes it is a node.
+    /// grid and the least width. In a tree with inner nodes it is a node, unless sets are published.
     pub fn cover(&self, span: Span) -> Span {
+        if let Some(tree) = self.nodes() {
+            return tree.cover_at_least(span, self.min_width);
+        }
         match &self.domain {
-            Domain::Category(tree) if !tree.is_flat() => tree.cover_at_least(span, self.min_width),
-            Domain::Category(_) => {
-                if span.width() < self.min_width {
-                    self.root()
-                } else {
-                    span
-                }
-            }
+            // The smallest node that is wide enough is as public as the tree.
+            Domain::Category(tree) if span.width() < self.min_width => tree.cover_at_least(span, self.min_width),
+            Domain::Category(_) => span,
             _ if self.null() == Some(span.hi) => {
                 if span.lo == span.hi {
                     span
@@ -266,6 +272,11 @@ mod tests {
         let mut place = Quasi::new("place", Domain::Category(tree.unwrap()));
         place.min_width = 2;
         assert_eq!(place.cover(Span::exact(0)), Span::new(0, 1));
+        assert_eq!(place.cover(Span::exact(2)), place.root());
+        // A set that is too narrow becomes a node. A place between two nodes would follow the data.
+        place.sets = true;
+        assert_eq!(place.cover(Span::exact(0)), Span::new(0, 1));
+        assert_eq!(place.cover(Span::new(1, 2)), Span::new(1, 2));
         assert_eq!(place.cover(Span::exact(2)), place.root());
     }
 }

@@ -172,6 +172,9 @@ impl Quasi {
         if before.takes_unknown && !self.takes_unknown {
             return Err("values that are not listed were read as other and no longer are".into());
         }
+        if before.sets != self.sets {
+            return Err("cells is not what it was".into());
+        }
         if before.min_width != self.min_width {
             return Err("min_width is not what it was".into());
         }
@@ -189,6 +192,12 @@ impl Quasi {
     ) -> Result<(Quasi, Recoding, Option<Added>), String> {
         let tree = new.grown_from(old)?;
         let codes: Vec<u32> = (0..old.leaf_count()).filter_map(|code| tree.leaf(old.leaf_label(code))).collect();
+        if self.sets && (0..).zip(&codes).any(|(old, &new)| old != new) {
+            // A set is a run of leaves, and a new leaf among them would seem to have been published.
+            return Err("with cells = \"sets\", new values must come after all others: give them a node of their own \
+                        at the end, in a column without missing values"
+                .into());
+        }
         let nodes = old.moved_nodes(&tree);
         let leaves: Vec<String> = (0..tree.leaf_count())
             .map(|code| tree.leaf_label(code))
@@ -306,6 +315,19 @@ mod tests {
         assert_eq!(recoding.span(Span::new(0, 1)), Span::new(0, 2), "a node stays that node");
         assert_eq!(recoding.span(Span::new(0, 3)), Span::new(0, 5), "so does the root");
         assert_eq!(added.unwrap().leaves, ["a0", "c1"]);
+    }
+
+    /// A set is a run of leaves. A new leaf among them would be in sets that were published before it was listed.
+    #[test]
+    fn sets_of_leaves_grow_at_their_end_only() {
+        let place = |rows: &[&str], sets: bool| Quasi { sets, ..Quasi::new("place", Domain::Category(tree(rows))) };
+        let old = || place(&["a1;a;*", "b1;b;*"], true);
+        let (_, recoding, _) = grown(place(&["a1;a;*", "b1;b;*", "b2;b;*", "c1;c;*"], true), old()).unwrap();
+        assert_eq!(recoding.span(Span::new(0, 0)), Span::new(0, 0));
+        let among = grown(place(&["a1;a;*", "a2;a;*", "b1;b;*"], true), old());
+        assert!(among.unwrap_err().contains("after all others"));
+        assert!(grown(place(&["a1;a;*", "b1;b;*"], false), old()).unwrap_err().contains("cells"));
+        assert!(grown(place(&["a1;a;*", "a2;a;*", "b1;b;*"], false), place(&["a1;a;*", "b1;b;*"], false)).is_ok());
     }
 
     #[test]

@@ -237,6 +237,23 @@ impl Hierarchy {
         self.spans[self.ancestor(span) as usize]
     }
 
+    /// The leaves below the children of the lowest common ancestor from the one with `span`'s first leaf to the one with
+    /// its last: what is left of the ancestor if it is cut between its children.
+    pub fn hull(&self, span: Span) -> Span {
+        if span.lo == span.hi {
+            return span;
+        }
+        let whole = self.cover(span);
+        let child = |leaf: u32| {
+            let mut node = self.leaves[leaf as usize] as usize;
+            while self.spans[self.parents[node] as usize] != whole {
+                node = self.parents[node] as usize;
+            }
+            self.spans[node]
+        };
+        child(span.lo).join(child(span.hi))
+    }
+
     /// The height of the lowest common ancestor of `span`'s ends: 0 for a single leaf.
     pub fn cover_height(&self, span: Span) -> u32 {
         if span.lo == span.hi {

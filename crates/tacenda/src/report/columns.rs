@@ -69,7 +69,7 @@ fn values(quasi: &Quasi) -> String {
 
 fn technique(quasi: &Quasi) -> String {
     let mut text = match &quasi.domain {
-        Domain::Category(tree) if tree.is_flat() => "generalised to a set of values".to_string(),
+        Domain::Category(_) if quasi.nodes().is_none() => "generalised to a set of values".to_string(),
         Domain::Category(tree) => format!("generalised along a hierarchy of height {}", tree.height()),
         _ => "generalised to an interval".to_string(),
     };

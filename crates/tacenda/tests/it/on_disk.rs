@@ -194,7 +194,7 @@ proptest! {
     #[test]
     fn a_release_from_disk_is_that_of_memory(
         kind in kind(),
-        people in (0u32..240).map(person).collect::<Vec<_>>(),
+        people in (0u32..600).map(person).collect::<Vec<_>>(),
         batches in prop::collection::vec(0usize..80, 4),
         leaver in 0usize..400,
         erased in prop::option::of(0u32..60),
@@ -206,7 +206,8 @@ proptest! {
         let mut here: Vec<TableRow> = Vec::new();
         let mut rest = people.into_iter();
         for (round, &batch) in batches.iter().enumerate() {
-            here.extend(rest.by_ref().take(batch + if round == 0 { 20 } else { 0 }));
+            // Enough that cells are cut before they are small enough to be played out.
+            here.extend(rest.by_ref().take(batch + if round == 0 { 20 + leaver } else { 0 }));
             if kind.withhold && round == 2 && leaver < here.len() {
                 here.remove(leaver);
             }

@@ -43,7 +43,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
 fn partners(ask: &Ask<'_>, old: &Release, new: &Release, values: usize) -> Vec<(u32, u32, Value)> {
     let (old_index, new_index) = (Stab::new(old, values), Stab::new(new, values));
     // In a tree, a region grows from a node to its parent, and then both ends may move.
-    let is_tree = |quasi: &Quasi| quasi.hierarchy().is_some_and(|tree| !tree.is_flat());
+    let is_tree = |quasi: &Quasi| quasi.nodes().is_some();
     let trees: Vec<bool> = ask.series.schema.quasi.iter().map(is_tree).collect();
     let only = |mine: &Release, group: u32, theirs: &Release, index: &Stab| {
         let mut found: Option<(u32, Value)> = None;

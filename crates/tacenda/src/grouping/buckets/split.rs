@@ -66,7 +66,7 @@ impl Costs {
                 let size = quasi.size();
                 let share = quasi.weight / heaviest / f64::from(size.max(2) - 1);
                 let price = if size < 2 { 0 } else { (share * f64::from(1u32 << 30)).round() as u64 };
-                let tree = quasi.hierarchy().is_some_and(|tree| !tree.is_flat());
+                let tree = quasi.nodes().is_some();
                 let covers = if tree && size <= 512 {
                     let pairs = (0..size).flat_map(|lo| (0..size).map(move |hi| (lo, hi)));
                     pairs.map(|(lo, hi)| if lo <= hi { quasi.cover_width(lo, hi) } else { 0 }).collect()

@@ -280,7 +280,9 @@ impl<'a> Shares<'a> {
         let null = if self.quasi.hierarchy().is_some() { u32::MAX } else { self.quasi.null().unwrap_or(u32::MAX) };
         let full = full as u32;
         match (&self.quasi.domain, self.kind) {
-            (Domain::Category(tree), LossKind::LeafShare) if tree.is_flat() => Scale::Linear { rate, null, full },
+            (Domain::Category(_), LossKind::LeafShare) if self.quasi.nodes().is_none() => {
+                Scale::Linear { rate, null, full }
+            }
             (Domain::Category(_), _) if size as usize <= SQUARE => {
                 let costs = (0..size).flat_map(|a| (0..size).map(move |b| (a.min(b), a.max(b))));
                 Scale::Square { size: size as usize, costs: costs.map(|(lo, hi)| cost(lo, hi)).collect() }

@@ -141,7 +141,12 @@ fn read_column(
         }
         Role::Quasi => {
             schema.order.push((Role::Quasi, schema.quasi.len()));
-            schema.quasi.push(read_quasi(name, column, walk).unwrap_or_else(stand_in));
+            let quasi = read_quasi(name, column, walk).unwrap_or_else(stand_in);
+            if of_views && quasi.sets {
+                let message = format!("column {name} has cells = \"sets\", and views publish nodes");
+                walk.fault(FaultKind::NotForViews, message, column.at("cells"), "take cells out");
+            }
+            schema.quasi.push(quasi);
         }
         Role::Sensitive if of_views => {
             schema.order.push((Role::Quasi, schema.quasi.len()));
@@ -170,23 +175,7 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
         }
         return None;
     };
-    let (allowed, place): (&[&str], &str) = match kind {
-        Type::Integer => {
-            (&["role", "type", "domain", "grid", "min_width", "weight", "missing", "combine"], "a quasi number")
-        }
-        Type::Date => {
-            let keys = &["role", "type", "domain", "format", "grid", "min_width", "weight", "missing", "combine"];
-            (keys, "a quasi date")
-        }
-        Type::Real => {
-            let keys = &["role", "type", "domain", "precision", "grid", "min_width", "weight", "missing", "combine"];
-            (keys, "a quasi real")
-        }
-        Type::Category => {
-            let keys = &["role", "type", "hierarchy", "values", "min_width", "weight", "missing", "unknown", "combine"];
-            (keys, "a quasi category")
-        }
-    };
+    let (allowed, place) = quasi_keys(kind);
     walk.only_keys(column, allowed, place);
     let decimals = if kind == Type::Real { read_precision(column, walk) } else { 0 };
     let domain = match kind {
@@ -216,8 +205,9 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
     let domain = domain?;
     let grid = read_grid(column, &domain, decimals, walk);
     let takes_unknown = walk.word(column, "unknown", &[("refuse", false), ("other", true)]).unwrap_or(false);
+    let sets = walk.word(column, "cells", &[("nodes", false), ("sets", true)]).unwrap_or(false);
     let written = read_pattern(column, walk);
-    let mut quasi = Quasi { grid, min_width, weight, takes_unknown, written, ..Quasi::new(name, domain) };
+    let mut quasi = Quasi { grid, min_width, weight, takes_unknown, sets, written, ..Quasi::new(name, domain) };
     if takes_unknown && quasi.other().is_none() {
         let span = column.get("unknown").map_or(column.span(), |value| value.span());
         walk.fault(
@@ -231,6 +221,38 @@ fn read_quasi(name: &str, column: &Section<'_, '_>, walk: &mut Walk) -> Option<Q
         quasi = quasi.nullable();
     }
     Some(quasi)
+}
+
+/// The keys that a quasi column of a type takes, and what it is called.
+fn quasi_keys(kind: Type) -> (&'static [&'static str], &'static str) {
+    match kind {
+        Type::Integer => {
+            (&["role", "type", "domain", "grid", "min_width", "weight", "missing", "combine"], "a quasi number")
+        }
+        Type::Date => {
+            let keys = &["role", "type", "domain", "format", "grid", "min_width", "weight", "missing", "combine"];
+            (keys, "a quasi date")
+        }
+        Type::Real => {
+            let keys = &["role", "type", "domain", "precision", "grid", "min_width", "weight", "missing", "combine"];
+            (keys, "a quasi real")
+        }
+        Type::Category => {
+            let keys = &[
+                "role",
+                "type",
+                "hierarchy",
+                "values",
+                "cells",
+                "min_width",
+                "weight",
+                "missing",
+                "unknown",
+                "combine",
+            ];
+            (keys, "a quasi category")
+        }
+    }
 }
 
 /// How the source writes dates.

@@ -144,6 +144,13 @@ const KEYS: &[Key] = &[
     key(COLUMN, "values", "[\"…\", …]", "none", "categories: the values, a hierarchy without groups"),
     key(
         COLUMN,
+        "cells",
+        "nodes, sets",
+        "nodes",
+        "quasi categories with a hierarchy: what is published, its nodes, or sets of values that are neighbours in the file",
+    ),
+    key(
+        COLUMN,
         "level",
         "a number",
         "0",

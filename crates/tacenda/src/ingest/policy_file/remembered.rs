@@ -64,6 +64,8 @@ enum DeclaredColumn {
         min_width: u32,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         takes_unknown: bool,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        sets: bool,
     },
     Sensitive {
         nullable: bool,
@@ -338,8 +340,8 @@ fn quasi_column(quasi: &Quasi) -> RememberedColumn {
         Grid::Every { pitch, phase } => RememberedGrid::Numbers(vec![*pitch, *phase]),
         Grid::Lines(lines) => RememberedGrid::Numbers(lines.clone()),
     };
-    let Quasi { nullable, min_width, takes_unknown, .. } = *quasi;
-    RememberedColumn::Declared(DeclaredColumn::Quasi { domain, nullable, grid, min_width, takes_unknown })
+    let Quasi { nullable, min_width, takes_unknown, sets, .. } = *quasi;
+    RememberedColumn::Declared(DeclaredColumn::Quasi { domain, nullable, grid, min_width, takes_unknown, sets })
 }
 
 fn sensitive_column(sensitive: &Sensitive) -> RememberedColumn {

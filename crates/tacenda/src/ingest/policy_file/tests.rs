@@ -248,6 +248,9 @@ fn each_fault_has_its_code_and_its_place() {
         (with("weight = 2.0", "weight = 0"), "P227", "0"),
         (with("weight = 2.0", "min_width = 0"), "P227", "0"),
         (with("precision = 0.1", "precision = 0.3"), "P227", "0.3"),
+        (with("postcode.csv\"", "postcode.csv\", cells = \"leaves\""), "P221", "\"leaves\""),
+        (with("weight = 2.0", "cells = \"sets\""), "P214", "cells"),
+        (TAX.replacen("\"driver\"]", "\"driver\"], cells = \"sets\"", 1), "P239", "\"sets\""),
         (with_promise("model = \"incremental-k-anonymity\"\nk = 5\ntight = true\n"), "P214", "true"),
         (with_promise("model = \"k-anonymity\"\nk = 5\nrefresh = \"often\"\n"), "P227", "\"often\""),
     ];
@@ -320,6 +323,8 @@ fn what_is_looser_is_refused() {
     refused(with("m     = 4", "m = 3"), "m was 4");
     refused(with("m     = 4", "m = 5"), "needs a new series");
     refused(with("[0, 120]", "[0, 121]"), "column age");
+    refused(with("postcode.csv\"", "postcode.csv\", cells = \"sets\""), "column postcode");
+    same(with("postcode.csv\"", "postcode.csv\", cells = \"nodes\""));
     refused(with("grid = \"month\"", "grid = \"year\""), "column admitted_on");
     refused(with("[\"F\", \"M\", \"X\"]", "[\"F\", \"M\"]"), "column sex");
     refused(

@@ -28,7 +28,10 @@
 //! - Cells of the declared domain are published. Bounding boxes would break the theorem: a box that grows reveals the
 //!   newcomer who made it grow. With `tight` a box is fixed when its group is made and never grows; people outside all
 //!   boxes wait.
-//! - Both places around the median are tried, so that no allowable strict cut is missed.
+//! - Without `cohorts`, both places around the median are tried, so that no allowable strict cut is missed.
+//! - With `cohorts`, the cut is the one that narrows what is published the most, at any place, and cutting is played out
+//!   in small parts (`grouping::partition`, science A0.6). The paper's median leaves skewed columns whole: on the 30,162
+//!   people below, count queries were off by 46 % in the mean and are by 18 %.
 //! - With `cohorts` the guard `l` decides which groups are published, never where people are cut. If a failed guard
 //!   could prevent a cut, an uncut group would show that to a reader who knows the program. So the cuts depend on quasi
 //!   values only, and a group that fails the guard waits. (A rule that guarded cuts would break science E1-13; a
@@ -39,7 +42,7 @@
 //! - Categories are cut between siblings, at the highest level of the hierarchy that allows a cut. The spread of people
 //!   on a category is the share of leaves below their lowest common ancestor. Counting branches instead (science A0.2)
 //!   leaves deep hierarchies uncut: on the 30,162 complete training rows of Adult with k = 10 the mean share of leaves
-//!   covered is 16.3 % that way and 8.1 % this way. An attribute's weight multiplies its spread.
+//!   covered is 16.3 % that way and 8.1 % this way, cut at medians. An attribute's weight multiplies its spread.
 //! - Without `cohorts` a column with missing values is first cut between numbers and NULL, because no
 //!   printable value holds NULL and some of the numbers. With fewer than k people on either side the
 //!   column stays whole.

@@ -1,4 +1,5 @@
-//! What `reader = "method"` will cost over the next releases, and when its proof does not apply.
+//! What `reader = "method"` will cost over the next releases, and when its proof does not apply. What `reader = "rule"`
+//! will cost is in `collapse`.
 //!
 //! With it, newcomers fill no gaps. So every leaver costs a counterfeit in their value set until the other members have
 //! left too. Counterfeits grow with the share of people who leave, and faster if sets have few members.
@@ -20,7 +21,7 @@ const FOLLOWED: u64 = 1 << 20;
 pub(crate) const ASSUMED: f64 = 0.05;
 
 /// A larger share of counterfeits within the forecast is advised against, because it continues to grow.
-const RUINOUS: f64 = 0.05;
+pub(super) const RUINOUS: f64 = 0.05;
 
 /// Values with fewer people are too rare to judge departures by value.
 const ENOUGH: u64 = 50;
@@ -34,7 +35,10 @@ pub(super) const COUNTERFEITS_AHEAD: Page = (
      Small tables, and tables that many people leave, need very many. Where more than 5 % are expected, the message \
      advises against it: the share goes on growing after these releases. Then begin a new series with reader = \
      \"rule\". With five or more values in a set, surplus = \"withhold\" needs fewer \
-     counterfeits.",
+     counterfeits. With reader = \"rule\" the message comes only where a collapse is expected: too many values in sets of \
+     m, for so few people of whom so many leave. The program itself places simulated people, up to 40 releases ahead. The \
+     message says when more than 5 % counterfeits and withheld people are expected. That goes on growing. Lower m, publish \
+     coarser sensitive values, or publish less often.",
 );
 
 pub(super) const LEAVING_BY_VALUE: Page = (
@@ -183,13 +187,13 @@ fn counterfeits_ahead(release: &Release, leave: f64) -> Vec<f64> {
 }
 
 /// The people of the last table who are still there, per value.
-struct Stayed {
+pub(super) struct Stayed {
     /// Per value: how many there were, and how many of them left.
     counts: Vec<(u64, u64)>,
 }
 
 impl Stayed {
-    fn between(last: &Table, table: &Table) -> Stayed {
+    pub(super) fn between(last: &Table, table: &Table) -> Stayed {
         let mut counts = vec![(0, 0); last.values.len()];
         let now = table.keys();
         for row in last.rows() {
@@ -201,7 +205,7 @@ impl Stayed {
     }
 
     /// The share of people who left.
-    fn leave(&self) -> f64 {
+    pub(super) fn leave(&self) -> f64 {
         let (were, left) = self.counts.iter().fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
         if were == 0 { 0.0 } else { left as f64 / were as f64 }
     }

@@ -1,6 +1,7 @@
 //! m-invariance, paper 003: people arrive, leave, return and change, and a sensitive value stays one of `m`.
 
 mod check;
+mod collapse;
 mod forecast;
 mod group;
 
@@ -275,7 +276,7 @@ impl OfSeries for MInvariance {
 
     fn warnings(&self, _: &Schema, table: &Table, release: &Release, last: Option<&Table>) -> Vec<String> {
         let mut warnings = match self.reader {
-            Reader::Rule => Vec::new(),
+            Reader::Rule => collapse::warning(self, table, release, last).into_iter().collect(),
             Reader::Method => forecast::warnings(table, release, last),
         };
         warnings
