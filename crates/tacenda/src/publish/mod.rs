@@ -37,7 +37,10 @@ pub use erase::Erased;
 pub use error::{ProjectError, PublishError, codes};
 pub use forecast::{ForecastRelease, ForecastReport};
 pub use in_memory::InMemory;
-pub use project::{Access, Ingredients, Input, Judged, Machine, NextRelease, Project, PublishedRelease, Rehearsal};
+pub use on_disk::{Blob, BlobKind, Cluster, ClusterStep, Kernel, Listener, StepInput};
+pub use project::{
+    Access, ClusterTable, Ingredients, Input, Judged, Machine, NextRelease, Project, PublishedRelease, Rehearsal,
+};
 pub(crate) use project::{POLICY_FILE, is_project, memory_for, most_rows, now};
 pub use recode::{Stamp, recode};
 pub use report::ReportRequest;

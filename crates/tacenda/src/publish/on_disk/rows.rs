@@ -4,7 +4,7 @@ use crate::ledger::{LedgerError, Scratch, ScratchFile, ScratchWriter};
 use crate::model::{Record, RecordKey, Row, Schema, Table, Value, ValueSetId, Values};
 
 /// How many numbers a key takes.
-const KEY: usize = 4;
+pub(super) const KEY: usize = 4;
 
 /// How many numbers a record takes, without its key.
 const RECORD: usize = 6;
@@ -49,6 +49,16 @@ impl Shape {
     pub fn put_nobody(self, key: RecordKey, out: &mut Vec<u32>) {
         put_key(key, out);
         out.resize(out.len() + self.width() - KEY, 0);
+    }
+
+    /// Appends the row of somebody of the last release, who may be gone.
+    pub fn put_kept(self, table: &Table, record: &Record, here: Option<Row>, out: &mut Vec<u32>) {
+        match here {
+            Some(here) => self.put(table, here, out),
+            None => self.put_nobody(record.key, out),
+        }
+        out.push(u32::from(here.is_some()));
+        put_record(record, out);
     }
 
     /// The people of some rows, which are sorted by key.
@@ -110,7 +120,7 @@ pub(super) fn after_key(row: &[u32]) -> &[u32] {
 }
 
 /// Numbers as bytes.
-fn bytes_of(numbers: &[u32]) -> Vec<u8> {
+pub(super) fn bytes_of(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
@@ -121,8 +131,12 @@ pub(super) fn write(scratch: &Scratch, numbers: &[u32]) -> Result<ScratchFile, L
 
 /// The numbers of a file.
 pub(super) fn read(scratch: &Scratch, file: ScratchFile) -> Result<Vec<u32>, LedgerError> {
-    let bytes = scratch.read(file)?;
-    Ok(bytes.chunks_exact(4).map(|number| u32::from_le_bytes([number[0], number[1], number[2], number[3]])).collect())
+    Ok(numbers_of(&scratch.read(file)?))
+}
+
+/// The numbers that bytes are.
+pub(super) fn numbers_of(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|number| u32::from_le_bytes([number[0], number[1], number[2], number[3]])).collect()
 }
 
 /// The numbers of a file that may never have been begun.
