@@ -17,6 +17,7 @@ mod project;
 mod choices;
 mod in_memory;
 mod on_disk;
+mod from_cluster;
 mod adopt;
 mod erase;
 mod erratum;
@@ -36,6 +37,7 @@ pub use comparison::{Against, Compared, ComparisonReport};
 pub use erase::Erased;
 pub use error::{ProjectError, PublishError, codes};
 pub use forecast::{ForecastRelease, ForecastReport};
+pub use from_cluster::ClusterTable;
 pub use in_memory::InMemory;
 pub use on_disk::{Blob, BlobKind, Cluster, ClusterStep, Kernel, Listener, StepInput};
 pub use project::{

@@ -21,7 +21,7 @@ use crate::promise::{Databases, NamedView, PolicyFile, Promised, SeriesPromise, 
 use crate::publish::amend::{self, Amended};
 use crate::publish::backup::{back_up, file_by, rotate};
 use crate::publish::forecast::forecast;
-use crate::publish::on_disk::{self, Cluster, Driving, Everyone, Making, NextPeople, OnDisk, PEOPLE_PER_FILE, drive};
+use crate::publish::on_disk::{self, Everyone, Making, NextPeople, OnDisk, PEOPLE_PER_FILE};
 use crate::publish::report::{page, series_report, software};
 use crate::publish::signed::{assert_rules, introduction, sign_staged};
 use crate::publish::staged::write_staged;
@@ -47,22 +47,6 @@ const BYTES_PER_ROW: u64 = 300;
 /// The same if people are on disk, per row and besides. More than was ever measured (docs/scale.md).
 const BYTES_PER_ROW_ON_DISK: u64 = 80;
 const BYTES_ON_DISK: u64 = 128 << 20;
-
-/// The same for an update in a cluster, where the people of the vault pass through the driver's memory.
-const BYTES_PER_ROW_OF_UPDATE: u64 = 240;
-
-/// A table that a cluster has.
-#[derive(Clone, Copy, Debug)]
-pub struct ClusterTable<'a> {
-    /// Its columns.
-    pub columns: &'a [String],
-    /// In how many parts its people are kept. No release depends on it.
-    pub parts: usize,
-    /// How many people a unit may have. No release depends on it.
-    pub unit: usize,
-    /// The most memory that the driver may use.
-    pub memory: Option<u64>,
-}
 
 /// What a project is opened for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -99,7 +83,7 @@ pub struct Project {
     loaded: Loaded,
     store: Option<Store>,
     /// The values that columns gained since the last release.
-    amended: Amended,
+    pub(super) amended: Amended,
     /// Replaces the vault's seed if there is no vault yet and nothing is written.
     throwaway: Seed,
     /// Why the vault stayed closed to somebody who only looks.
@@ -137,11 +121,11 @@ struct Opened {
 /// What a release is made from: the past, and a snapshot. Private.
 #[derive(Debug)]
 pub struct Ingredients {
-    history: History,
-    last: Option<Table>,
-    snapshot: Snapshot,
+    pub(super) history: History,
+    pub(super) last: Option<Table>,
+    pub(super) snapshot: Snapshot,
     /// The people, if they are on disk. Then the history has no records and the snapshot no rows.
-    on_disk: Option<OnDisk>,
+    pub(super) on_disk: Option<OnDisk>,
 }
 
 impl Ingredients {
@@ -511,7 +495,7 @@ impl Project {
         let is_large = |allowed: &u64| ingest::row_count(&input.source).map(|rows| rows * BYTES_PER_ROW > *allowed);
         if let Some(allowed) = memory
             && is_large(&allowed)?
-            && self.why_in_memory(input.delta)?.is_none()
+            && self.why_in_memory(&input)?.is_none()
         {
             let needed = ingest::row_count(&input.source)? * BYTES_PER_ROW;
             return Err(ProjectError::OnlyInMemory { needed, allowed, why });
@@ -534,7 +518,7 @@ impl Project {
         if needed <= allowed && self.people_per_file.is_none() {
             return self.read_into_memory(input, step);
         }
-        if let Some(why) = self.why_in_memory(input.delta)? {
+        if let Some(why) = self.why_in_memory(&input)? {
             return Err(ProjectError::OnlyInMemory { needed, allowed, why });
         }
         let needed = rows.saturating_mul(BYTES_PER_ROW_ON_DISK) + BYTES_ON_DISK;
@@ -545,7 +529,7 @@ impl Project {
     }
 
     /// Why the people of an input must be in memory; `None` if they need not be.
-    fn why_in_memory(&self, delta: bool) -> Result<Option<&'static str>, ProjectError> {
+    fn why_in_memory(&self, input: &Opened) -> Result<Option<&'static str>, ProjectError> {
         let PolicyFile { schema, promise, .. } = &self.loaded.policy;
         let by_units = match promise {
             Promised::Series(promise) => promise.inner().by_units(),
@@ -554,7 +538,7 @@ impl Project {
         if by_units.is_none() {
             return Ok(Some("its promise forms groups of everyone at once"));
         }
-        if delta {
+        if input.delta {
             return Ok(Some("a delta is applied in memory; give the whole table"));
         }
         if schema.person.rule != RowRule::One {
@@ -588,49 +572,6 @@ impl Project {
         snapshot
             .notes
             .push("the people were kept on disk, because the table needs more memory than --memory allows".into());
-        Ok(Ingredients { history, last: None, snapshot, on_disk: Some(on_disk) })
-    }
-
-    /// The same as [`Project::material_within`], with a table that a cluster has. The cluster forms the release and judges it
-    /// unit by unit on the way, unless a release of the series has the label already.
-    pub fn material_of_cluster(
-        &self,
-        cluster: &mut dyn Cluster,
-        table: &ClusterTable<'_>,
-        label: Option<&str>,
-        step: &dyn Fn(&str),
-    ) -> Result<Ingredients, ProjectError> {
-        let PolicyFile { promise, .. } = &self.loaded.policy;
-        if let Some(why) = self.why_in_memory(false)? {
-            return Err(ProjectError::NotInCluster { why });
-        }
-        let Promised::Series(promise) = promise else { unreachable!("views are refused above") };
-        let store = self.store.as_ref().expect("a project opened for publishing has a store");
-        let is_used = store.publications().any(|publication| label == Some(publication.label.as_str()));
-        let label = if is_used { None } else { Some(self.unused_label(label, store.releases() + 1)?) };
-        let fits = |rows: u64, is_update: bool| {
-            let per_row = if is_update { BYTES_PER_ROW_OF_UPDATE } else { BYTES_PER_ROW_ON_DISK };
-            let needed = rows.saturating_mul(per_row) + BYTES_ON_DISK;
-            let is_enough = |allowed: &u64| needed <= *allowed;
-            table
-                .memory
-                .filter(|allowed| !is_enough(allowed))
-                .map_or(Ok(()), |allowed| Err(ProjectError::Memory { needed, allowed }))
-        };
-        let driving = Driving {
-            file: &self.loaded.policy,
-            promise,
-            by_units: promise.inner().by_units().expect("other promises are refused above"),
-            store,
-            seed: self.seed(),
-            label: label.as_deref(),
-            columns: table.columns,
-            parts: table.parts.max(1).next_power_of_two(),
-            unit: table.unit.max(1),
-            fits: &fits,
-            step,
-        };
-        let (history, snapshot, on_disk) = drive(driving, cluster)?;
         Ok(Ingredients { history, last: None, snapshot, on_disk: Some(on_disk) })
     }
 
@@ -946,7 +887,7 @@ impl Project {
     }
 
     /// The label, if no release of the series has it.
-    fn unused_label(&self, label: Option<&str>, number: u32) -> Result<String, ProjectError> {
+    pub(super) fn unused_label(&self, label: Option<&str>, number: u32) -> Result<String, ProjectError> {
         let used = self.store.iter().flat_map(Store::publications);
         free_label(label, number, used.map(|publication| (publication.number, publication.label.as_str())))
     }
