@@ -79,7 +79,9 @@ def alone(command, root, table, label, folder, *more):
 
 
 def lines(folder):
-    return {file.name: file.read_bytes() for file in sorted(folder.glob("releases/*/*.csv"))}
+    found = {str(file.relative_to(folder)): file.read_bytes() for file in sorted((folder / "releases").rglob("*.csv"))}
+    assert found, "there is something to compare"
+    return found
 
 
 def main(command, sizes):

@@ -31,7 +31,7 @@ name = "stays"
 id = { role = "identifier" }
 age = { role = "quasi", type = "integer", domain = [0, 100], grid = 5 }
 place = { role = "quasi", type = "category", hierarchy = "place.csv" }
-since = { role = "quasi", type = "date", domain = ["2020-01-01", "2027-01-01"] }
+since = { role = "quasi", type = "date", domain = [2020-01-01, 2027-01-01] }
 illness = { role = "sensitive", type = "category" }
 ward = { role = "public", because = "a test" }
 [promise]
@@ -95,11 +95,13 @@ class Lab:
         (base / "tacenda.toml").write_text(POLICY)
         (base / "place.csv").write_text("".join(f"town {one};county {one // 5};*\n" for one in range(30)))
         tacenda.Project(base, **self.own(base)).rehearse(table(rounds[0]))
-        self.base, self.memory = base, self.copy()
+        self.base = base
+        self.memory = self.copy()
         self.wanted = []
         for number, rows in enumerate(rounds):
             tacenda.Project(self.memory, **self.own(self.memory)).publish(table(rows), f"round {number}")
             self.wanted.append(data(self.memory))
+            assert len([name for name in self.wanted[-1] if name.endswith(".csv")]) > number, "there is something to compare"
 
     def own(self, folder):
         return {"anchor": self.root / f"anchor {folder.name}", "keys": self.root / "keys"}
@@ -118,7 +120,7 @@ class Lab:
 
 def data(folder):
     """The data files of all releases."""
-    files = sorted((folder / "releases").glob("*/*"))
+    files = sorted((folder / "releases").rglob("*"))
     return {str(file.relative_to(folder)): file.read_bytes() for file in files if file.suffix in (".csv", ".parquet")}
 
 

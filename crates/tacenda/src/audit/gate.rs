@@ -173,6 +173,11 @@ impl Faults {
         self
     }
 
+    /// Adds what was found about the whole, in place of what parts found of the same fault.
+    pub(crate) fn replace(&mut self, whole: Faults) {
+        self.0.extend(whole.0);
+    }
+
     /// Adds what another part found.
     pub(crate) fn merge(&mut self, other: Faults) {
         for (fault, more) in other.0 {

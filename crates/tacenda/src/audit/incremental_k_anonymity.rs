@@ -40,7 +40,7 @@
 //! that come from a tree.
 
 use crate::audit::{Evidence, Fault, Faults};
-use crate::model::{Quasi, Record, Regions, Row, Span, Value};
+use crate::model::{Quasi, Record, Regions, Release, Row, Span, Value};
 use crate::space::stab::{Stab, overlaps_another};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -377,6 +377,14 @@ impl<'a> Overlay<'a> {
             self.units(group).iter().filter(frequent).map(|unit| unit.len() as u32).sum()
         })
     }
+}
+
+/// The faults of regions of a release that overlap and are not equal: no part of a release shows all of them.
+pub(crate) fn check_overlaps(release: &Release) -> Faults {
+    let mut faults = Faults::default();
+    let found = overlapping(&release.regions).into_iter().map(|group| (group, release.people(group as usize)));
+    count(Fault::RegionsOverlap, &mut faults, found.collect());
+    faults
 }
 
 /// Counts a fault of these groups, each given with the number of people it concerns.

@@ -14,8 +14,8 @@ use std::ops::Range;
 
 /// How many rows a piece has, about.
 const PIECE: usize = 1 << 13;
-/// Up to twice this many pieces are in memory at a time.
-const PIECES: usize = 16;
+/// Up to twice this many pieces per thread are in memory at a time.
+const PIECES: usize = 2;
 
 /// The names of a data file's columns, in order.
 pub fn header<'a>(shape: &FileColumns<'a>) -> Vec<&'a str> {
@@ -48,7 +48,7 @@ pub fn write_data(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> io::Result
     let printer = Printer::new(release, shape);
     let pieces = pieces(release);
     let mut ready: Vec<Vec<u8>> = Vec::new();
-    for batch in pieces.chunks(PIECES).chain(std::iter::once(&[][..])) {
+    for batch in pieces.chunks(PIECES * rayon::current_num_threads()).chain(std::iter::once(&[][..])) {
         let (written, made) = rayon::join(
             || ready.iter().try_for_each(|piece| out.write_all(piece)),
             || batch.par_iter().map(|groups| printer.print(groups.clone())).collect(),
@@ -62,24 +62,20 @@ pub fn write_data(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> io::Result
 /// Writes how many counterfeits each group has.
 pub fn write_counterfeits(release: &Release, out: &mut (dyn Write + Send)) -> io::Result<()> {
     out.write_all(b"group_id,rows,counterfeits\n")?;
-    let groups: Vec<usize> = (0..release.group_count()).collect();
-    let pieces: Vec<Vec<u8>> = groups
-        .par_chunks(PIECE)
-        .map(|groups| {
-            let mut piece = Vec::with_capacity(16 * groups.len());
-            let mut digits = itoa::Buffer::new();
-            for &group in groups {
-                piece.extend_from_slice(digits.format(group + 1).as_bytes());
-                piece.push(b',');
-                piece.extend_from_slice(digits.format(release.group_rows(group).len()).as_bytes());
-                piece.push(b',');
-                piece.extend_from_slice(digits.format(release.counterfeits[group]).as_bytes());
-                piece.push(b'\n');
-            }
-            piece
-        })
-        .collect();
-    pieces.iter().try_for_each(|piece| out.write_all(piece))
+    let mut lines = Vec::new();
+    let mut digits = itoa::Buffer::new();
+    for group in 0..release.group_count() {
+        let numbers = [group + 1, release.group_rows(group).len(), release.counterfeits[group] as usize];
+        for (number, after) in numbers.into_iter().zip(*b",,\n") {
+            lines.extend_from_slice(digits.format(number).as_bytes());
+            lines.push(after);
+        }
+        if lines.len() >= 1 << 16 {
+            out.write_all(&lines)?;
+            lines.clear();
+        }
+    }
+    out.write_all(&lines)
 }
 
 /// Writes how many people have which quasi values.

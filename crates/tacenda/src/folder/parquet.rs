@@ -6,11 +6,12 @@
 //! So a nullable attribute has a column `<name>_maybe_missing`. It is true if the text form has `*`; then the interval
 //! is the whole domain. Everything else is text with a dictionary, printed as in the text form.
 //!
-//! Row groups hold whole groups; their columns are encoded in parallel.
+//! Row groups hold whole groups; their columns are encoded in parallel, some rows at a time.
 
 use crate::folder::Issue;
 use crate::folder::order::{FileColumns, RowOrder, print_linked, weight};
 use crate::model::{Domain, GROUP_ID, Quasi, RECORD, ROW_WEIGHT, Release, Role, Schema, Span};
+use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{
     ArrayRef, ArrowPrimitiveType, BooleanArray, DictionaryArray, Float64Array, Int32Array, PrimitiveArray, RecordBatch,
@@ -19,7 +20,7 @@ use arrow_array::{
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Fields, SchemaRef, TimeUnit};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::{ArrowColumnChunk, compute_leaves};
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, compute_leaves};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
@@ -34,6 +35,10 @@ use std::sync::Arc;
 
 /// How many rows a row group has, about.
 const ROW_GROUP: usize = 1 << 20;
+
+/// How many rows of a column are made at a time. The encoders take their input in batches of 1,024 rows, and this is a
+/// multiple: the file does not depend on it.
+pub(super) const PIECE: usize = 1 << 15;
 
 /// Microseconds in a day.
 const DAY: i64 = 86_400_000_000;
@@ -80,7 +85,7 @@ pub fn columns(shape: &FileColumns<'_>) -> Vec<(String, ColumnContent)> {
 
 /// Writes the data file.
 pub fn write_data(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> io::Result<()> {
-    write_parquet(issue, out).map_err(|error| match error {
+    write_parquet(issue, PIECE, out).map_err(|error| match error {
         // The disk's own message and kind, without the wrapper.
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
             Ok(error) => *error,
@@ -90,7 +95,7 @@ pub fn write_data(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> io::Result
     })
 }
 
-fn write_parquet(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> Result<(), ParquetError> {
+pub(super) fn write_parquet(issue: &Issue<'_>, piece: usize, out: &mut (dyn Write + Send)) -> Result<(), ParquetError> {
     let Issue { release, schema, .. } = *issue;
     let columns = columns(&FileColumns::of(issue));
     let arrow = arrow_schema(&columns, schema);
@@ -103,27 +108,18 @@ fn write_parquet(issue: &Issue<'_>, out: &mut (dyn Write + Send)) -> Result<(), 
         .build();
     let writer = ArrowWriter::try_new(out, Arc::clone(&arrow), Some(properties))?;
     let (mut writer, factory) = writer.into_serialized_writer()?;
-    let order = RowOrder::new(release);
+    let (order, texts) = (RowOrder::new(release), Dictionaries::of(release, &columns));
     for (index, groups) in row_groups(release).into_iter().enumerate() {
-        let batch = Batch::new(release, schema, &order, groups);
+        let batch = Batch::new(release, schema, &order, &texts, groups);
         let mut encoders = factory.create_column_writers(index)?.into_iter();
         let mut work = Vec::new();
         for (position, (_, content)) in columns.iter().enumerate() {
             let leaves = if matches!(arrow.field(position).data_type(), DataType::Struct(_)) { 2 } else { 1 };
-            work.push((position, content, encoders.by_ref().take(leaves).collect::<Vec<_>>()));
+            work.push((arrow.field(position), content, encoders.by_ref().take(leaves).collect::<Vec<_>>()));
         }
         let encoded: Vec<Vec<ArrowColumnChunk>> = work
             .into_par_iter()
-            .map(|(position, content, encoders)| {
-                let leaves = compute_leaves(arrow.field(position), &batch.array(content))?;
-                let pairs = encoders.into_iter().zip(leaves);
-                pairs
-                    .map(|(mut encoder, leaf)| {
-                        encoder.write(&leaf)?;
-                        encoder.close()
-                    })
-                    .collect()
-            })
+            .map(|(field, content, encoders)| batch.encode(field, content, encoders, piece))
             .collect::<Result<_, ParquetError>>()?;
         let mut row_group = writer.next_row_group()?;
         for chunk in encoded.into_iter().flatten() {
@@ -145,12 +141,13 @@ pub fn frame(issue: &Issue<'_>) -> (SchemaRef, Vec<RecordBatch>) {
     let Issue { release, schema, .. } = *issue;
     let columns = columns(&FileColumns::of(issue));
     let arrow = arrow_schema(&columns, schema);
-    let order = RowOrder::new(release);
+    let (order, texts) = (RowOrder::new(release), Dictionaries::of(release, &columns));
     let batches = row_groups(release)
         .into_iter()
         .map(|groups| {
-            let batch = Batch::new(release, schema, &order, groups);
-            let arrays = columns.par_iter().map(|(_, content)| batch.array(content)).collect();
+            let batch = Batch::new(release, schema, &order, &texts, groups);
+            let piece = batch.piece(0..batch.rows.len());
+            let arrays = columns.par_iter().map(|(_, content)| piece.array(content)).collect();
             RecordBatch::try_new(Arc::clone(&arrow), arrays).expect("every column has its type and every row")
         })
         .collect();
@@ -211,18 +208,52 @@ fn bound_fields(bound: DataType) -> Fields {
     Fields::from(vec![Field::new("left", bound.clone(), true), Field::new("right", bound, true)])
 }
 
-/// The rows of some groups, on their way to columns.
+/// The texts of the columns that say with a number which text a row has.
+struct Dictionaries(FxHashMap<(bool, usize), ArrayRef>);
+
+impl Dictionaries {
+    fn of(release: &Release, columns: &[(String, ColumnContent)]) -> Dictionaries {
+        let texts = |content: &ColumnContent| match *content {
+            ColumnContent::Published(Role::Quasi, _) => None,
+            ColumnContent::Published(Role::Public, index) => {
+                let texts = release.public_texts.iter().map(|cells| &*cells[index]);
+                Some(((true, index), Arc::new(StringArray::from_iter_values(texts)) as ArrayRef))
+            }
+            ColumnContent::Published(_, index) => {
+                let texts = release.values.iter().map(|(_, cells)| &*cells[index]);
+                Some(((false, index), Arc::new(StringArray::from_iter_values(texts)) as ArrayRef))
+            }
+            _ => None,
+        };
+        Dictionaries(columns.iter().filter_map(|(_, content)| texts(content)).collect())
+    }
+
+    fn get(&self, is_public: bool, index: usize) -> &ArrayRef {
+        &self.0[&(is_public, index)]
+    }
+}
+
+/// The rows of a row group.
 struct Batch<'a> {
     release: &'a Release,
     schema: &'a Schema,
-    groups: Range<usize>,
+    texts: &'a Dictionaries,
+    /// The first row of the release.
+    first: usize,
     /// Rows of the release in the order of the file.
     rows: Vec<u32>,
 }
 
 impl<'a> Batch<'a> {
-    fn new(release: &'a Release, schema: &'a Schema, order: &RowOrder<'_>, groups: Range<usize>) -> Batch<'a> {
-        let all: Vec<usize> = groups.clone().collect();
+    fn new(
+        release: &'a Release,
+        schema: &'a Schema,
+        order: &RowOrder<'_>,
+        texts: &'a Dictionaries,
+        groups: Range<usize>,
+    ) -> Batch<'a> {
+        let first = release.group_rows(groups.start).start;
+        let all: Vec<usize> = groups.collect();
         let sorted: Vec<Vec<u32>> = all
             .par_chunks(1 << 12)
             .map(|groups| {
@@ -234,9 +265,50 @@ impl<'a> Batch<'a> {
                 rows
             })
             .collect();
-        Batch { release, schema, groups, rows: sorted.concat() }
+        Batch { release, schema, texts, first, rows: sorted.concat() }
     }
 
+    /// Encodes a column, some rows at a time.
+    fn encode(
+        &self,
+        field: &Field,
+        content: &ColumnContent,
+        mut encoders: Vec<ArrowColumnWriter>,
+        piece: usize,
+    ) -> Result<Vec<ArrowColumnChunk>, ParquetError> {
+        for start in (0..self.rows.len()).step_by(piece) {
+            let rows = self.piece(start..self.rows.len().min(start.saturating_add(piece)));
+            for (encoder, leaf) in encoders.iter_mut().zip(compute_leaves(field, &rows.array(content))?) {
+                encoder.write(&leaf)?;
+            }
+        }
+        encoders.into_iter().map(ArrowColumnWriter::close).collect()
+    }
+
+    /// Some rows, by their places in the row group.
+    fn piece(&self, rows: Range<usize>) -> Piece<'_> {
+        let ends = &self.release.ends;
+        let group_of = |row: usize| ends.partition_point(|&end| end as usize <= self.first + row);
+        let groups = if rows.is_empty() { 0..0 } else { group_of(rows.start)..group_of(rows.end - 1) + 1 };
+        let place = self.first + rows.start..self.first + rows.end;
+        Piece { release: self.release, schema: self.schema, texts: self.texts, groups, place, rows: &self.rows[rows] }
+    }
+}
+
+/// Some rows on their way to columns.
+struct Piece<'a> {
+    release: &'a Release,
+    schema: &'a Schema,
+    texts: &'a Dictionaries,
+    /// The groups that any of them are in.
+    groups: Range<usize>,
+    /// Their places in the file.
+    place: Range<usize>,
+    /// Rows of the release in the order of the file.
+    rows: &'a [u32],
+}
+
+impl Piece<'_> {
     fn array(&self, content: &ColumnContent) -> ArrayRef {
         match content {
             ColumnContent::Record => {
@@ -257,12 +329,10 @@ impl<'a> Batch<'a> {
             )),
             ColumnContent::Published(Role::Quasi, index) => self.spans(*index),
             ColumnContent::Published(Role::Public, index) => {
-                let texts = self.release.public_texts.iter().map(|cells| &*cells[*index]);
-                self.texts(texts, |row| self.release.public[row])
+                self.texts(self.texts.get(true, *index), |row| self.release.public[row])
             }
             ColumnContent::Published(_, index) => {
-                let texts = self.release.values.iter().map(|(_, cells)| &*cells[*index]);
-                self.texts(texts, |row| self.release.sensitive[row].0)
+                self.texts(self.texts.get(false, *index), |row| self.release.sensitive[row].0)
             }
         }
     }
@@ -271,22 +341,20 @@ impl<'a> Batch<'a> {
     fn per_group<T: Clone>(&self, item: impl Fn(usize) -> T) -> Vec<T> {
         let mut items = Vec::with_capacity(self.rows.len());
         for group in self.groups.clone() {
-            let end = items.len() + self.release.group_rows(group).len();
-            items.resize(end, item(group));
+            let end = self.release.group_rows(group).end.min(self.place.end);
+            items.resize(end - self.place.start, item(group));
         }
         items
     }
 
     /// A text column: `key` says which of `texts` a row has. Empty is null.
-    fn texts<'t>(&self, texts: impl Iterator<Item = &'t str>, key: impl Fn(usize) -> u32) -> ArrayRef {
-        let texts: Vec<&str> = texts.collect();
+    fn texts(&self, texts: &ArrayRef, key: impl Fn(usize) -> u32) -> ArrayRef {
+        let of_key = texts.as_string::<i32>();
         let keys = self.rows.iter().map(|&row| {
             let key = key(row as usize);
-            (!texts[key as usize].is_empty()).then_some(key as i32)
+            (of_key.value_length(key as usize) > 0).then_some(key as i32)
         });
-        let keys = Int32Array::from_iter(keys);
-        let dictionary = Arc::new(StringArray::from_iter_values(texts.iter()));
-        Arc::new(DictionaryArray::<Int32Type>::new(keys, dictionary))
+        Arc::new(DictionaryArray::<Int32Type>::new(Int32Array::from_iter(keys), Arc::clone(texts)))
     }
 
     /// The column of a quasi attribute.

@@ -338,6 +338,32 @@ fn codes_stand_in_order() {
 }
 
 /// For `pandas_reads_release.py`: `TACENDA_SAMPLE=folder cargo test … -- --ignored sample_for_pandas`.
+/// Columns are encoded some rows at a time: pages end where they end without that.
+#[test]
+fn a_parquet_file_does_not_depend_on_how_many_rows_are_encoded_at_a_time() {
+    let (one, policy) = of_every_kind();
+    let mut release = one.clone();
+    for _ in 0..500 {
+        let base = release.sensitive.len() as u32;
+        release.ends.extend(one.ends.iter().map(|end| base + end));
+        one.regions.iter().for_each(|region| release.regions.push(region));
+        release.counterfeits.extend_from_slice(&one.counterfeits);
+        release.sensitive.extend_from_slice(&one.sensitive);
+        release.public.extend_from_slice(&one.public);
+    }
+    release.linked = (0..release.sensitive.len() as u64).map(|row| row.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+    assert!(release.row_count() > 66_000, "ids fill more than a dictionary page, and columns more than a data page");
+    let bytes = |piece: usize| {
+        let mut out = Vec::new();
+        parquet::write_parquet(&Issue::new(&release, &policy), piece, &mut out).unwrap();
+        out
+    };
+    let whole = bytes(usize::MAX);
+    for piece in [1 << 10, 5 << 10, parquet::PIECE] {
+        assert!(bytes(piece) == whole, "pieces of {piece} rows");
+    }
+}
+
 #[test]
 #[ignore = "writes where TACENDA_SAMPLE says"]
 fn sample_for_pandas() {

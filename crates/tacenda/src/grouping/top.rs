@@ -2,9 +2,11 @@
 //!
 //! The tree of `partition` decides every cut by how many people of a cell have which code. So its top can be grown by
 //! passes over the people: each pass counts some cells, and each counted cell is cut where the whole tree would cut it.
+//! The cells of `buckets::cells` are cut by counts as well, together with those of values.
 //! What is left are units: cells that are small enough to be held, or that cannot be cut. The tree below each is grown
 //! as always. Units and leaves have one order, from left to right, so the groups are those of the whole tree.
 
+use crate::grouping::buckets::cells::cut_counted;
 use crate::grouping::partition::{Cuts, Publishes};
 use crate::model::{Schema, Span};
 use serde::{Deserialize, Serialize};
@@ -14,8 +16,10 @@ const MOST_COUNTERS: usize = 1 << 24;
 
 /// The top of a tree.
 pub struct Top<'a> {
-    cuts: Cuts<'a>,
+    rule: Rule<'a>,
     schema: &'a Schema,
+    /// How many codes each column that is counted has: the attributes, and after them the values if they matter.
+    sizes: Vec<usize>,
     /// The first is the root.
     nodes: Vec<Node>,
     /// How many people a unit may have.
@@ -23,6 +27,14 @@ pub struct Top<'a> {
     /// Nodes that are too large and were not counted yet.
     open: Vec<usize>,
     counters: usize,
+}
+
+/// How a cell is cut.
+enum Rule<'a> {
+    /// As `partition` cuts.
+    Partition(Cuts<'a>),
+    /// As `buckets::cells` cuts for groups of so many values.
+    Cells(u64),
 }
 
 struct Node {
@@ -52,10 +64,10 @@ fn walk(point: &[u32], cut: impl Fn(usize) -> Option<Cut>) -> usize {
 }
 
 /// Counts a person of the node whose counts start there.
-fn count_at(mut start: usize, schema: &Schema, point: &[u32], counts: &mut [u32]) {
-    for (quasi, &code) in schema.quasi.iter().zip(point) {
+fn count_at(mut start: usize, sizes: &[usize], point: &[u32], counts: &mut [u32]) {
+    for (size, &code) in sizes.iter().zip(point) {
         counts[start + code as usize] += 1;
-        start += quasi.size() as usize;
+        start += size;
     }
 }
 
@@ -76,19 +88,23 @@ impl Route {
 pub struct Counter {
     route: Route,
     nodes: Vec<usize>,
-    counters: usize,
+    sizes: Vec<usize>,
 }
 
 impl Counter {
     /// Counts to begin with.
     pub fn zeros(&self) -> Vec<u32> {
-        vec![0; self.nodes.len() * self.counters]
+        vec![0; self.nodes.len() * self.counters()]
     }
 
-    /// Counts a person.
-    pub fn count(&self, schema: &Schema, point: &[u32], counts: &mut [u32]) {
+    fn counters(&self) -> usize {
+        self.sizes.iter().sum()
+    }
+
+    /// Counts a person: the quasi codes, and after them the value, if it matters.
+    pub fn count(&self, point: &[u32], counts: &mut [u32]) {
         if let Ok(place) = self.nodes.binary_search(&self.route.node_of(point)) {
-            count_at(place * self.counters, schema, point, counts);
+            count_at(place * self.counters(), &self.sizes, point, counts);
         }
     }
 }
@@ -118,14 +134,37 @@ impl<'a> Top<'a> {
     /// A top over `people` people with groups of at least `k`, cut until a unit has at most `unit` people. `None` if the
     /// columns have too many codes to be counted.
     pub(crate) fn new(schema: &'a Schema, k: u32, publishes: Publishes, people: usize, unit: usize) -> Option<Top<'a>> {
-        let counters = schema.quasi.iter().map(|quasi| quasi.size() as usize).sum();
+        let sizes = schema.quasi.iter().map(|quasi| quasi.size() as usize).collect();
+        Top::with(Rule::Partition(Cuts::new(schema, k, publishes)), schema, sizes, people, unit)
+    }
+
+    /// A top over the cells of groups with `m` values, of which there are `values`.
+    pub(crate) fn of_cells(
+        schema: &'a Schema,
+        m: u64,
+        values: usize,
+        people: usize,
+        unit: usize,
+    ) -> Option<Top<'a>> {
+        let sizes = schema.quasi.iter().map(|quasi| quasi.size() as usize).chain([values]).collect();
+        Top::with(Rule::Cells(m), schema, sizes, people, unit)
+    }
+
+    fn with(
+        rule: Rule<'a>,
+        schema: &'a Schema,
+        sizes: Vec<usize>,
+        people: usize,
+        unit: usize,
+    ) -> Option<Top<'a>> {
+        let counters = sizes.iter().sum();
         if counters > MOST_COUNTERS {
             return None;
         }
         let cell = schema.quasi.iter().map(|quasi| quasi.root()).collect();
         let root = Node { cell, people, cut: None };
         let open = if people > unit { vec![0] } else { Vec::new() };
-        Some(Top { cuts: Cuts::new(schema, k, publishes), schema, nodes: vec![root], unit, open, counters })
+        Some(Top { rule, schema, sizes, nodes: vec![root], unit, open, counters })
     }
 
     /// The next pass over all people; `None` if the top is grown.
@@ -137,16 +176,16 @@ impl<'a> Top<'a> {
         (!nodes.is_empty()).then_some(Pass { nodes, counts })
     }
 
-    /// Counts a person.
+    /// Counts a person: the quasi codes, and after them the value, if it matters.
     pub fn count(&self, point: &[u32], pass: &mut Pass) {
         let Ok(place) = pass.nodes.binary_search(&self.node_of(point)) else { return };
-        count_at(place * self.counters, self.schema, point, &mut pass.counts);
+        count_at(place * self.counters, &self.sizes, point, &mut pass.counts);
     }
 
     /// What another machine needs to count some of the people of a pass.
     pub fn counter(&self, pass: &Pass) -> Counter {
         let cuts = self.nodes.iter().map(|node| node.cut).collect();
-        Counter { route: Route { cuts }, nodes: pass.nodes.clone(), counters: self.counters }
+        Counter { route: Route { cuts }, nodes: pass.nodes.clone(), sizes: self.sizes.clone() }
     }
 
     /// Cuts the nodes that a pass has counted.
@@ -158,28 +197,14 @@ impl<'a> Top<'a> {
 
     fn cut(&mut self, node: usize, counts: &[u32]) {
         let mut rest = counts;
-        let mut columns: Vec<&[u32]> = Vec::with_capacity(self.schema.quasi.len());
-        for quasi in &self.schema.quasi {
-            let (column, others) = rest.split_at(quasi.size() as usize);
+        let mut columns: Vec<&[u32]> = Vec::with_capacity(self.sizes.len());
+        for &size in &self.sizes {
+            let (column, others) = rest.split_at(size);
             columns.push(column);
             rest = others;
         }
+        let Some((attribute, at)) = self.chosen(node, &columns) else { return };
         let Node { cell, people, .. } = &self.nodes[node];
-        let (mut open, mut levels) = (vec![None; columns.len()], Vec::new());
-        let span = |attribute: usize| {
-            let occurs = |&count: &u32| count > 0;
-            let first = columns[attribute].iter().position(occurs).unwrap_or(0);
-            let last = columns[attribute].iter().rposition(occurs).unwrap_or(0);
-            Span::new(first as u32, last as u32)
-        };
-        let chosen = self.cuts.choose(*people, &mut open, &span, |attribute| {
-            let each = |tell: &mut dyn FnMut(u32, usize)| {
-                let codes = (0..).zip(columns[attribute]).filter(|&(_, &count)| count > 0);
-                codes.for_each(|(code, &count)| tell(code, count as usize));
-            };
-            self.cuts.best(*people, attribute, cell[attribute], &mut levels, each, |_| true)
-        });
-        let Some((attribute, at)) = chosen else { return };
         let left_people = columns[attribute][..=at as usize].iter().map(|&count| count as usize).sum();
         let (mut left, mut right) = (cell.clone(), cell.clone());
         left[attribute].hi = at;
@@ -190,6 +215,33 @@ impl<'a> Top<'a> {
         self.nodes.push(Node { cell: left, people: left_people, cut: None });
         self.nodes.push(Node { cell: right, people: right_people, cut: None });
         self.open.extend((first..first + 2).filter(|&child| self.nodes[child].people > self.unit));
+    }
+
+    /// The attribute and the last code of the left side, where a node is cut.
+    fn chosen(&self, node: usize, columns: &[&[u32]]) -> Option<(usize, u32)> {
+        let Node { cell, people, .. } = &self.nodes[node];
+        let cuts = match &self.rule {
+            Rule::Partition(cuts) => cuts,
+            Rule::Cells(m) => {
+                let values = columns[self.schema.quasi.len()];
+                let most = u64::from(values.iter().copied().max().unwrap_or(0));
+                return cut_counted(self.schema, *people as u64, columns, most, *m);
+            }
+        };
+        let (mut open, mut levels) = (vec![None; columns.len()], Vec::new());
+        let span = |attribute: usize| {
+            let occurs = |&count: &u32| count > 0;
+            let first = columns[attribute].iter().position(occurs).unwrap_or(0);
+            let last = columns[attribute].iter().rposition(occurs).unwrap_or(0);
+            Span::new(first as u32, last as u32)
+        };
+        cuts.choose(*people, &mut open, &span, |attribute| {
+            let each = |tell: &mut dyn FnMut(u32, usize)| {
+                let codes = (0..).zip(columns[attribute]).filter(|&(_, &count)| count > 0);
+                codes.for_each(|(code, &count)| tell(code, count as usize));
+            };
+            cuts.best(*people, attribute, cell[attribute], &mut levels, each, |_| true)
+        })
     }
 
     fn node_of(&self, point: &[u32]) -> usize {

@@ -511,14 +511,23 @@ impl Store {
         }
     }
 
+    /// The records of a part.
+    ///
+    /// # Panics
+    /// Before the first release.
+    pub fn past_records(&self, part: usize, parts: usize) -> Result<Vec<Record>, LedgerError> {
+        let number = self.releases();
+        assert!(number > 0, "before the first release nobody is kept");
+        self.reading(self.vault()?.read_records(self.state(), number, (part, parts)))
+    }
+
     /// The records of a part, and its rows of the last snapshot.
     ///
     /// # Panics
     /// Before the first release.
     pub fn past_part(&self, part: usize, parts: usize) -> Result<(Vec<Record>, Table), LedgerError> {
+        let records = self.past_records(part, parts)?;
         let (number, vault) = (self.releases(), self.vault()?);
-        assert!(number > 0, "before the first release nobody is kept");
-        let records = self.reading(vault.read_records(self.state(), number, (part, parts)))?;
         Ok((records, self.reading(vault.read_rows(self.state(), number, (part, parts)))?))
     }
 

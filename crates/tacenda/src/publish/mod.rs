@@ -23,6 +23,7 @@ mod erase;
 mod erratum;
 mod retract;
 mod forecast;
+mod free_memory;
 mod error;
 mod views;
 mod adopted;
@@ -40,9 +41,8 @@ pub use forecast::{ForecastRelease, ForecastReport};
 pub use from_cluster::ClusterTable;
 pub use in_memory::InMemory;
 pub use on_disk::{Blob, BlobKind, Cluster, ClusterStep, Kernel, Listener, StepInput};
-pub use project::{
-    Access, ClusterTable, Ingredients, Input, Judged, Machine, NextRelease, Project, PublishedRelease, Rehearsal,
-};
+pub use project::{Access, Ingredients, Input, Judged, Machine, NextRelease, Project, PublishedRelease, Rehearsal};
+use project::erased_note;
 pub(crate) use project::{POLICY_FILE, is_project, memory_for, most_rows, now};
 pub use recode::{Stamp, recode};
 pub use report::ReportRequest;

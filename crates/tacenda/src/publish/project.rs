@@ -21,6 +21,7 @@ use crate::promise::{Databases, NamedView, PolicyFile, Promised, SeriesPromise, 
 use crate::publish::amend::{self, Amended};
 use crate::publish::backup::{back_up, file_by, rotate};
 use crate::publish::forecast::forecast;
+use crate::publish::free_memory::free_memory;
 use crate::publish::on_disk::{self, Everyone, Making, NextPeople, OnDisk, PEOPLE_PER_FILE};
 use crate::publish::report::{page, series_report, software};
 use crate::publish::signed::{assert_rules, introduction, sign_staged};
@@ -48,6 +49,9 @@ const BYTES_PER_ROW: u64 = 300;
 const BYTES_PER_ROW_ON_DISK: u64 = 80;
 const BYTES_ON_DISK: u64 = 128 << 20;
 
+/// Which share of the free memory is used where nothing is said about memory.
+const FREE_SHARE: (u64, u64) = (3, 4);
+
 /// What a project is opened for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Access {
@@ -68,11 +72,13 @@ pub struct Machine {
     pub clock: fn() -> String,
     /// Whose keys open the vault. Without them a new vault is not encrypted, and one that is stays closed.
     pub keys: Option<KeyFolder>,
+    /// How many bytes of memory are free; `None` if that is not known.
+    pub free_memory: fn() -> Option<u64>,
 }
 
 impl Default for Machine {
     fn default() -> Machine {
-        Machine { disk: Arc::new(RealDisk), clock: now, keys: None }
+        Machine { disk: Arc::new(RealDisk), clock: now, keys: None, free_memory }
     }
 }
 
@@ -503,18 +509,18 @@ impl Project {
         self.read_into_memory(input, step)
     }
 
-    /// The same, to publish it next. If the table needs more memory than is allowed, its people are kept on disk, where the
-    /// promise can be kept that way.
+    /// The same, to publish it next. If the table needs more memory than is allowed, or than is free, its people are kept on
+    /// disk, where the promise can be kept that way.
     pub fn material_within(&self, input: Input, step: &dyn Fn(&str)) -> Result<Ingredients, ProjectError> {
         let Input { table, delta, show_values, memory, threads } = input;
         let input = Opened { source: table.open()?, delta, memory, options: ReadOptions { show_values, threads } };
+        let rows = ingest::row_count(&input.source)?;
+        let needed = rows.saturating_mul(BYTES_PER_ROW);
         let allowed = match (memory, self.people_per_file) {
             (_, Some(_)) => u64::MAX,
             (Some(allowed), None) => allowed,
-            (None, None) => return self.read_into_memory(input, step),
+            (None, None) => return self.material_by_itself(input, rows, step),
         };
-        let rows = ingest::row_count(&input.source)?;
-        let needed = rows.saturating_mul(BYTES_PER_ROW);
         if needed <= allowed && self.people_per_file.is_none() {
             return self.read_into_memory(input, step);
         }
@@ -525,17 +531,40 @@ impl Project {
         if needed > allowed {
             return Err(ProjectError::Memory { needed, allowed });
         }
-        self.read_onto_disk(&input, rows, step)
+        self.read_onto_disk(&input, rows, "the table needs more memory than --memory allows", step)
+    }
+
+    /// The same if nothing is said about memory: the way is chosen by what is free. It is only an estimate, so it refuses
+    /// nothing.
+    fn material_by_itself(
+        &self,
+        input: Opened,
+        rows: u64,
+        step: &dyn Fn(&str),
+    ) -> Result<Ingredients, ProjectError> {
+        let needed = rows.saturating_mul(BYTES_PER_ROW);
+        let free = (self.machine.free_memory)().map(|free| free / FREE_SHARE.1 * FREE_SHARE.0);
+        let Some(free) = free.filter(|&free| needed > free) else { return self.read_into_memory(input, step) };
+        let Some(why) = self.why_in_memory(&input)? else {
+            return self.read_onto_disk(&input, rows, "the table needs more memory than is free", step);
+        };
+        let mut material = self.read_into_memory(input, step)?;
+        let (needed, free) = (needed >> 20, free >> 20);
+        let note = format!(
+            "the table needs about {needed} MB of memory, and about {free} MB can be used; it cannot be published from disk: {why}"
+        );
+        material.snapshot.notes.push(note);
+        Ok(material)
     }
 
     /// Why the people of an input must be in memory; `None` if they need not be.
     fn why_in_memory(&self, input: &Opened) -> Result<Option<&'static str>, ProjectError> {
         let PolicyFile { schema, promise, .. } = &self.loaded.policy;
-        let by_units = match promise {
-            Promised::Series(promise) => promise.inner().by_units(),
-            Promised::Views(_) => None,
+        let is_by_units = match promise {
+            Promised::Series(promise) => promise.inner().from_disk().is_some(),
+            Promised::Views(_) => false,
         };
-        if by_units.is_none() {
+        if !is_by_units {
             return Ok(Some("its promise forms groups of everyone at once"));
         }
         if input.delta {
@@ -544,15 +573,17 @@ impl Project {
         if schema.person.rule != RowRule::One {
             return Ok(Some("people with several rows are put together in memory"));
         }
-        if self.amended.is_any() {
-            return Ok(Some("columns gained values since the first release, and the vault is recoded in memory"));
-        }
-        let erased = self.store.iter().flat_map(Store::events).any(|event| matches!(event.what, What::Erase(_)));
-        Ok(erased.then_some("people were erased from the series, and their groups are found in memory"))
+        Ok(None)
     }
 
     /// Reads a table onto the disk.
-    fn read_onto_disk(&self, input: &Opened, rows: u64, step: &dyn Fn(&str)) -> Result<Ingredients, ProjectError> {
+    fn read_onto_disk(
+        &self,
+        input: &Opened,
+        rows: u64,
+        because: &str,
+        step: &dyn Fn(&str),
+    ) -> Result<Ingredients, ProjectError> {
         let store = self.store.as_ref().expect("a project opened for publishing has a store");
         let schema = &self.loaded.policy.schema;
         let key = self.seed().key("identifier");
@@ -562,16 +593,16 @@ impl Project {
             key,
             options: input.options,
             per_file: self.people_per_file.unwrap_or(PEOPLE_PER_FILE),
+            amended: &self.amended,
         };
         let (history, mut snapshot, on_disk) = OnDisk::read(&plan, &input.source, rows, step)?;
+        snapshot.notes.extend(self.amended.notes());
         let others: Vec<(usize, u32)> =
             schema.quasi.iter().enumerate().filter_map(|(at, quasi)| Some((at, quasi.other()?))).collect();
         let rows = on_disk.rows_with(schema, &others)?;
         let noted = others.iter().zip(rows).filter_map(|(&(at, _), rows)| as_other(&schema.quasi[at], rows));
         snapshot.notes.extend(noted);
-        snapshot
-            .notes
-            .push("the people were kept on disk, because the table needs more memory than --memory allows".into());
+        snapshot.notes.push(format!("the people were kept on disk, because {because}"));
         Ok(Ingredients { history, last: None, snapshot, on_disk: Some(on_disk) })
     }
 
@@ -760,7 +791,7 @@ impl Project {
         let making = Making {
             file,
             promise,
-            by_units: promise.inner().by_units().expect("other promises are refused before reading"),
+            kernel: promise.inner().from_disk().expect("other promises are refused before reading"),
             store: self.store.as_ref().expect("a project opened for publishing has a store"),
             seed: self.seed(),
             history: &material.history,
@@ -1090,12 +1121,16 @@ pub(super) fn read(
     };
     let (table, left_out) = snapshot.table.without(&past.history.erased);
     snapshot.table = table;
-    if left_out > 0 {
-        let who = counted(left_out as u64, "person of this table is", "people of this table are");
-        snapshot.notes.push(format!("{who} left out: erased from the series before"));
-    }
+    snapshot.notes.extend(erased_note(left_out));
     Ok(snapshot)
 }
+
+/// Says how many people of a table were left out because they are erased.
+pub(super) fn erased_note(left_out: usize) -> Option<String> {
+    let who = counted(left_out as u64, "person of this table is", "people of this table are");
+    (left_out > 0).then(|| format!("{who} left out: erased from the series before"))
+}
+
 
 /// The label of the next release: as given, or its number; never one of those `used`.
 pub(super) fn free_label<'a>(

@@ -143,7 +143,7 @@ proptest! {
     /// First release and three updates, for several partitions, parts and sizes of units. A refusal is the same refusal, too.
     #[test]
     fn a_release_of_a_cluster_is_that_of_memory(
-        kind in kind(),
+        kind in kind().prop_map(|kind| Kind { cohorts: true, tight: false, ..kind }),
         people in (0u32..240).map(person).collect::<Vec<_>>(),
         batches in prop::collection::vec(0usize..80, 4),
         leaver in 0usize..400,
@@ -175,7 +175,7 @@ proptest! {
 }
 
 fn plain() -> Kind {
-    Kind { k: 3, l: None, public: true, linked: true, withhold: false }
+    Kind { k: 3, l: None, public: true, linked: true, withhold: false, cohorts: true, tight: false }
 }
 
 fn people(from: u32, to: u32) -> Vec<TableRow> {

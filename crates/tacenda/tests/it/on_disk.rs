@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tacenda::ingest::Given;
 use tacenda::ledger::{Publication, RealDisk, Store};
-use tacenda::publish::{Access, Input, NextRelease, Project, ProjectError};
+use tacenda::publish::{Access, Input, Machine, NextRelease, Project, ProjectError};
 
 /// How the promise and the columns of a series vary.
 #[derive(Clone, Copy, Debug)]
@@ -16,22 +16,25 @@ pub(crate) struct Kind {
     pub public: bool,
     pub linked: bool,
     pub withhold: bool,
+    pub cohorts: bool,
+    pub tight: bool,
 }
 
 /// A person: identifier, age or none, place, illness, ward.
 pub(crate) type TableRow = (u32, Option<u32>, u32, u32, u32);
 
 fn policy(kind: Kind) -> String {
-    let Kind { k, l, public, linked, withhold } = kind;
+    let Kind { k, l, public, linked, withhold, cohorts, tight } = kind;
     let l = l.map_or(String::new(), |l| format!("l = {l}\n"));
     let ward = if public { "role = \"public\", because = \"a test\"" } else { "role = \"drop\"" };
     let on_delete = if withhold { "on_delete = \"withhold\"\n" } else { "" };
+    let form = if cohorts { String::new() } else { format!("cohorts = false\ntight = {tight}\n") };
     format!(
         "policy = 1\n[series]\nname = \"disk\"\n[columns]\nid = {{ role = \"identifier\" }}\n\
          age = {{ role = \"quasi\", type = \"integer\", domain = [0, 64], grid = 2 }}\n\
          place = {{ role = \"quasi\", type = \"category\", hierarchy = \"place.csv\" }}\n\
          illness = {{ role = \"sensitive\", type = \"category\" }}\nward = {{ {ward} }}\n\
-         [promise]\nmodel = \"incremental-k-anonymity\"\nk = {k}\n{l}{on_delete}[withheld]\nmax_share = 1.0\n\
+         [promise]\nmodel = \"incremental-k-anonymity\"\nk = {k}\n{l}{on_delete}{form}[withheld]\nmax_share = 1.0\n\
          [output]\nformats = [\"csv\", \"parquet\"]\nlinked_ids = {linked}\n"
     )
 }
@@ -95,6 +98,11 @@ fn publish(root: &Path, people: &[TableRow], per_file: Option<usize>, turn: usiz
     Ok(project.publish(&material, &rehearsal, &|_| ())?.number)
 }
 
+/// Forgets a person.
+fn erase(root: &Path, id: u32) {
+    Project::open(root, None, Access::Publish).unwrap().erase(&[format!("p{id}")]).unwrap();
+}
+
 /// Every file of the releases.
 fn releases(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let (mut files, mut folders) = (BTreeMap::new(), vec![root.join("releases")]);
@@ -148,20 +156,31 @@ pub(crate) fn person(id: u32) -> impl Strategy<Value = TableRow> {
 }
 
 pub(crate) fn kind() -> impl Strategy<Value = Kind> {
-    (2u32..6, prop::option::of(2u32..3), any::<bool>(), any::<bool>(), any::<bool>())
-        .prop_map(|(k, l, public, linked, withhold)| Kind { k, l, public, linked, withhold })
+    let form = (any::<bool>(), any::<bool>());
+    (2u32..6, prop::option::of(2u32..3), any::<bool>(), any::<bool>(), any::<bool>(), form).prop_map(
+        |(k, l, public, linked, withhold, (cohorts, tight))| Kind {
+            k,
+            l: l.filter(|_| cohorts),
+            public,
+            linked,
+            withhold,
+            cohorts,
+            tight: tight && !cohorts,
+        },
+    )
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
-    /// First release and three updates, for units of several sizes and input in several orders. A refusal is the same
-    /// refusal, too.
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    /// First release and three updates, for units of several sizes and input in several orders, also after an erasure. A
+    /// refusal is the same refusal, too.
     #[test]
     fn a_release_from_disk_is_that_of_memory(
         kind in kind(),
         people in (0u32..240).map(person).collect::<Vec<_>>(),
         batches in prop::collection::vec(0usize..80, 4),
         leaver in 0usize..400,
+        erased in prop::option::of(0u32..60),
         sizes in prop::collection::vec(6usize..90, 2),
     ) {
         let base = project(kind);
@@ -174,6 +193,10 @@ proptest! {
             if kind.withhold && round == 2 && leaver < here.len() {
                 here.remove(leaver);
             }
+            if let Some(id) = erased.filter(|_| round == 2) {
+                let folders = disks.iter().chain([&memory]).map(tempfile::TempDir::path);
+                folders.filter(|root| store(root).releases() > 0).for_each(|root| erase(root, id));
+            }
             let wanted = publish(memory.path(), &here, None, round).map_err(|error| error.to_string());
             for (at, (disk, &size)) in disks.iter().zip(&sizes).enumerate() {
                 let got = publish(disk.path(), &here, Some(size), 7 * at + round).map_err(|error| error.to_string());
@@ -184,7 +207,55 @@ proptest! {
     }
 }
 
-const PLAIN: Kind = Kind { k: 3, l: None, public: false, linked: false, withhold: false };
+const PLAIN: Kind =
+    Kind { k: 3, l: None, public: false, linked: false, withhold: false, cohorts: true, tight: false };
+
+/// Columns gain values: the vault is read with the new codes, and who was read as `other` stays there.
+#[test]
+fn a_series_goes_on_from_disk_after_an_amendment() {
+    for sizes in [[7, 30], [90, 11]] {
+        let (memory, disk) = (project(PLAIN), tempfile::tempdir().unwrap());
+        let text = fs::read_to_string(memory.path().join("tacenda.toml")).unwrap();
+        let ward = "ward = { role = \"quasi\", type = \"category\", values = [\"ward 0\", \"ward 1\", \"other\"], \
+                    unknown = \"other\" }";
+        let text = text.replace("ward = { role = \"drop\" }", ward);
+        fs::write(memory.path().join("tacenda.toml"), &text).unwrap();
+        copy_into(memory.path(), disk.path());
+        let amended = text.replace("domain = [0, 64]", "domain = [0, 70]").replace("[\"ward 0\",", "[\"ward 2\", \"ward 0\",");
+        let mut tree: Vec<String> = (0..14).map(|leaf| format!("{leaf};n{};*", leaf % 12 / 3)).collect();
+        // A node's leaves stand together in the file.
+        tree.sort_by_key(|line| line[line.find(';').unwrap()..].to_string());
+        for round in 0..4u32 {
+            if round == 1 {
+                for root in [memory.path(), disk.path()] {
+                    fs::write(root.join("tacenda.toml"), &amended).unwrap();
+                    fs::write(root.join("place.csv"), tree.join("\n") + "\n").unwrap();
+                }
+            }
+            let mut people = crowd(70 + 50 * round);
+            if round > 0 {
+                people.iter_mut().skip(80).for_each(|(id, _, place, _, _)| *place = *id % 14);
+            }
+            publish(memory.path(), &people, None, 0).unwrap();
+            publish(disk.path(), &people, Some(sizes[round as usize % 2]), round as usize).unwrap();
+            assert_same(memory.path(), disk.path(), &format!("round {round}"));
+        }
+    }
+}
+
+/// Without cohorts regions may not overlap. No unit shows all of them, so the whole is judged too.
+#[test]
+fn two_ways_of_one_series_without_cohorts_take_turns() {
+    let cells = Kind { cohorts: false, ..PLAIN };
+    let (turns, memory) = (project(cells), tempfile::tempdir().unwrap());
+    copy_into(turns.path(), memory.path());
+    for (round, per_file) in [None, Some(9), Some(40), None, Some(3)].into_iter().enumerate() {
+        let people = crowd(60 + 90 * round as u32);
+        publish(turns.path(), &people, per_file, round).unwrap();
+        publish(memory.path(), &people, None, 0).unwrap();
+        assert_same(memory.path(), turns.path(), &format!("round {round}"));
+    }
+}
 
 fn crowd(people: u32) -> Vec<TableRow> {
     (0..people).map(|id| (id, Some(id * 7 % 64), id % 12, id % 5, id % 3)).collect()
@@ -249,7 +320,7 @@ fn what_cannot_be_published_from_disk_is_refused_with_the_reason() {
         folder
     };
     for (change, why) in [
-        ("model = \"incremental-k-anonymity\"\nk = 3\ncohorts = false\n", "forms groups of everyone at once"),
+        ("model = \"incremental-k-anonymity\"\nk = 3\nl = 2\ncohorts = false\n", "forms groups of everyone at once"),
         ("model = \"m-invariance\"\nm = 2\n", "forms groups of everyone at once"),
     ] {
         let policy = text.replace("model = \"incremental-k-anonymity\"\nk = 3\n", change);
@@ -269,6 +340,34 @@ fn what_cannot_be_published_from_disk_is_refused_with_the_reason() {
     assert_eq!(project.material(table(), &|_| ()).unwrap_err().code(), "R705", "check and plan need it in memory");
 }
 
+/// Without `--memory` the way is chosen by what is free, and nothing is refused.
+#[test]
+fn the_way_is_chosen_by_itself() {
+    let told = |policy: Kind, free: fn() -> Option<u64>| {
+        let folder = project(policy);
+        write_table(&folder.path().join("table.csv"), &crowd(90), 0);
+        let machine = Machine { free_memory: free, ..Machine::default() };
+        let project = Project::open_on(machine, folder.path(), None, Access::Publish).unwrap();
+        let steps = std::cell::RefCell::new(Vec::new());
+        let step = |what: &str| steps.borrow_mut().push(what.to_string());
+        let material = project.material_within(input(folder.path().join("table.csv"), None), &step).unwrap();
+        project.rehearse(&material, NextRelease::default(), &step).unwrap();
+        (material.notes().last().cloned().unwrap_or_default(), steps.into_inner().join("; "))
+    };
+    let (little, much): (fn() -> Option<u64>, fn() -> Option<u64>) = (|| Some(20_000), || Some(1 << 30));
+    let on_disk = "reading onto the disk; sorting, and comparing with the vault; grouping arrivals, unit by unit; judging, \
+                   unit by unit; judging the whole; measuring";
+    let in_memory = "remembering; reading; grouping and judging; measuring";
+    let (note, steps) = told(PLAIN, little);
+    assert_eq!(note, "the people were kept on disk, because the table needs more memory than is free");
+    assert_eq!(steps, on_disk);
+    assert_eq!(told(PLAIN, much).1, in_memory);
+    assert_eq!(told(PLAIN, || None).1, in_memory, "a system that does not say");
+    let (note, steps) = told(Kind { cohorts: false, l: Some(2), ..PLAIN }, little);
+    assert!(note.contains("cannot be published from disk: its promise"), "{note}");
+    assert_eq!(steps, in_memory);
+}
+
 #[cfg(unix)]
 #[test]
 fn scratch_files_are_private_encrypted_and_gone_after_a_crash() {
@@ -276,7 +375,6 @@ fn scratch_files_are_private_encrypted_and_gone_after_a_crash() {
     use std::sync::Arc;
     use tacenda::keys::KeyFolder;
     use tacenda::ledger::unsealed;
-    use tacenda::publish::Machine;
     let (folder, keys) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let keys = KeyFolder::at(&keys.path().join("keys"));
     fs::write(folder.path().join("tacenda.toml"), policy(PLAIN)).unwrap();

@@ -205,7 +205,7 @@ impl Writer<'_> {
 }
 
 fn open(disk: Arc<dyn Disk>, access: Access) -> Result<Project, ProjectError> {
-    let machine = Machine { disk, clock, keys: Some(keys()) };
+    let machine = Machine { disk, clock, keys: Some(keys()), ..Machine::default() };
     Project::open_on(machine, root(), Some(&inputs().join("tacenda.toml")), access)
 }
 

@@ -8,7 +8,7 @@
 use crate::grouping::buckets::Bucket;
 use crate::grouping::buckets::assign::assign;
 use crate::grouping::buckets::deal::Deck;
-use crate::model::{Grouping, Lots, Row, Schema, Table};
+use crate::model::{Grouping, Lots, Quasi, Row, Schema, Table};
 use std::cmp::Reverse;
 
 /// A cut that could be made.
@@ -81,21 +81,11 @@ fn cut(
     counts: &mut [u64],
 ) -> Option<[Vec<u32>; 2]> {
     let most = most_frequent(table, node, counts);
-    let mut widths: Vec<(Reverse<u64>, usize)> = (0..table.quasi_count())
-        .map(|attribute| {
-            let codes = || node.iter().map(|&row| table.quasi(attribute)[row as usize]);
-            let (lo, hi) = (codes().min().unwrap_or(0), codes().max().unwrap_or(0));
-            let quasi = &schema.quasi[attribute];
-            // The width as published, so that the cut is made where it helps most. If all codes are equal, there is
-            // nothing to cut.
-            let width = if lo == hi { 0 } else { u64::from(quasi.cover_width(lo, hi) - 1) };
-            // The share of the domain, in whole numbers.
-            (Reverse((width << 32) / u64::from(quasi.size().max(2) - 1)), attribute)
-        })
-        .filter(|(width, _)| width.0 > 0)
-        .collect();
-    widths.sort_unstable();
-    widths.into_iter().find_map(|(_, attribute)| {
+    let bounds = |attribute: usize| {
+        let codes = || node.iter().map(|&row| table.quasi(attribute)[row as usize]);
+        (codes().min().unwrap_or(0), codes().max().unwrap_or(0))
+    };
+    widest_first(schema, bounds).into_iter().find_map(|attribute| {
         let column = table.quasi(attribute);
         let mut codes: Vec<u32> = node.iter().map(|&row| column[row as usize]).collect();
         let middle = codes.len() / 2;
@@ -112,6 +102,56 @@ fn cut(
         let cut = Cut { sides: [left, right], most };
         let is_cut = cut.sides.iter().all(|side| !side.is_empty()) && may_cut(&cut, table, m);
         is_cut.then_some(cut.sides)
+    })
+}
+
+/// The attributes that can be cut, the one whose published span is widest first. `bounds` has the lowest and the highest code
+/// of each.
+fn widest_first(schema: &Schema, bounds: impl Fn(usize) -> (u32, u32)) -> Vec<usize> {
+    let width = |(attribute, quasi): (usize, &Quasi)| {
+        let (lo, hi) = bounds(attribute);
+        // The width as published, so that the cut is made where it helps most. If all codes are equal, there is nothing to
+        // cut.
+        let width = if lo == hi { 0 } else { u64::from(quasi.cover_width(lo, hi) - 1) };
+        // The share of the domain, in whole numbers.
+        (Reverse((width << 32) / u64::from(quasi.size().max(2) - 1)), attribute)
+    };
+    let mut widths: Vec<(Reverse<u64>, usize)> = schema.quasi.iter().enumerate().map(width).collect();
+    widths.retain(|(width, _)| width.0 > 0);
+    widths.sort_unstable();
+    widths.into_iter().map(|(_, attribute)| attribute).collect()
+}
+
+/// The same cut from counts alone: per attribute and code how many people have it, and how often the most frequent value
+/// occurs. Returns the attribute and the last code of the left side.
+pub(in crate::grouping) fn cut_counted(
+    schema: &Schema,
+    people: u64,
+    columns: &[&[u32]],
+    most: u64,
+    m: u64,
+) -> Option<(usize, u32)> {
+    let bounds = |attribute: usize| {
+        let occurs = |&count: &u32| count > 0;
+        let column = columns[attribute];
+        let first = column.iter().position(occurs).unwrap_or(0);
+        (first as u32, column.iter().rposition(occurs).unwrap_or(0) as u32)
+    };
+    widest_first(schema, bounds).into_iter().find_map(|attribute| {
+        let column = columns[attribute];
+        let (mut below, mut median) = (0, 0);
+        for (code, &count) in column.iter().enumerate() {
+            if below + u64::from(count) > people / 2 {
+                median = code;
+                break;
+            }
+            below += u64::from(count);
+        }
+        // Before the median, or behind it: the more even cut, the first of two.
+        let behind = below + u64::from(column[median]);
+        let smaller = |left: u64| left.min(people - left);
+        let (left, at) = if smaller(behind) > smaller(below) { (behind, median) } else { (below, median.wrapping_sub(1)) };
+        (left > 0 && left < people && most * m <= smaller(left)).then_some((attribute, at as u32))
     })
 }
 

@@ -22,7 +22,7 @@ use crate::audit::k_anonymity::Account;
 use crate::audit::{Evidence, Faults, Finding, gate};
 use crate::grouping::top::Top;
 use crate::grouping::{Drift, GroupingError};
-use crate::model::{Grouping, History, Lots, Release, Schema, Sensitive, Span, Table};
+use crate::model::{Grouping, History, Lots, Release, Row, Schema, Sensitive, Span, Table};
 use crate::promise::{Contradiction, Entry, Parameters};
 use crate::settings::FaultKind;
 use std::collections::BTreeSet;
@@ -59,6 +59,11 @@ pub trait Grouper: Sync {
 pub trait Checked {
     /// The faults of a finished release that break the promise. The gate has already checked that it is true and whole.
     fn check(&self, evidence: &Evidence<'_>) -> Faults;
+
+    /// The faults that show only in the whole release, if [`Checked::check`] has judged its groups unit by unit.
+    fn check_whole(&self, _: &Release) -> Faults {
+        Faults::default()
+    }
 
     /// What comparing with the earlier releases reveals, for a promise that holds per release only.
     fn account(&self, _: &Evidence<'_>, _snapshot: Option<&Table>) -> Account {
@@ -134,6 +139,11 @@ pub trait OfSeries: Grouper + Checked {
         None
     }
 
+    /// How its groups are formed of people on disk; `None` if everyone must be in memory.
+    fn from_disk(&self) -> Option<&dyn FromDisk> {
+        None
+    }
+
     /// How many people earlier releases have given away, so that no group can hide them.
     fn exposed(&self, _: &History) -> u64 {
         0
@@ -162,13 +172,72 @@ pub trait ByUnits: Sync {
     fn refuse_empty(&self, is_first: bool, newcomers: usize, rows: usize) -> Result<(), GroupingError>;
 }
 
-/// How many people of intact groups have changed.
+/// Forms groups of people who are on disk, some at a time. The groups of all units, one after another, are those that
+/// [`Grouper::group`] forms of everyone, in the same order; and what one refuses, the other refuses.
+pub trait FromDisk: Sync {
+    /// Refuses columns that no groups can be formed with.
+    fn refuse_columns(&self, schema: &Schema) -> Result<(), GroupingError>;
+
+    /// Says which group of the last release an arrival with such codes joins. `None` if arrivals form groups of their own.
+    fn locate<'h>(&self, _: &'h History) -> Option<Locate<'h>> {
+        None
+    }
+
+    /// Places the people of some groups of the last release and those who join them. `history` has these groups and their
+    /// people only. `joining` has the group and the row of each arrival, sorted.
+    fn keep(
+        &self,
+        schema: &Schema,
+        history: &History,
+        table: &Table,
+        joining: &[(u32, Row)],
+    ) -> (Grouping, Changes);
+
+    /// Refuses people who are missing or have changed, counted over all units.
+    fn refuse(&self, missing: usize, changes: Changes) -> Result<(), GroupingError>;
+
+    /// Refuses arrivals of whom so many have each value.
+    fn refuse_values(&self, _arrivals: &[u64]) -> Result<(), GroupingError> {
+        Ok(())
+    }
+
+    /// Whether arrivals form groups. Otherwise all of them wait. `is_anybody_new` says whether any of them was in no earlier
+    /// snapshot.
+    fn is_cut(&self, newcomers: usize, is_anybody_new: bool) -> bool;
+
+    /// The top of the tree that cuts them, if there are so many values; `None` if there are too many codes.
+    fn top<'a>(&self, schema: &'a Schema, newcomers: usize, unit: usize, values: usize) -> Option<Top<'a>>;
+
+    /// Groups the arrivals of one unit, whose cell is given.
+    fn cut(&self, schema: &Schema, table: &Table, cell: &[Span], lots: &Lots) -> Grouping;
+
+    /// The error of a release without any group, if that is one.
+    fn refuse_empty(&self, is_first: bool, newcomers: usize, rows: usize) -> Result<(), GroupingError>;
+}
+
+/// Finds the group of the last release that an arrival joins; `None` for one who waits.
+pub type Locate<'h> = Box<dyn Fn(&[u32]) -> Option<u32> + 'h>;
+
+/// How many people of intact groups have changed; and what is known of the groups that lost somebody.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Changes {
     /// They have other quasi values, outside of their region.
     pub moved: usize,
     /// They have another sensitive value.
     pub revalued: usize,
+    /// Over the groups that lost somebody, the smallest number of people of a group's earliest cohort.
+    pub first_cohort: Option<u32>,
+}
+
+impl Changes {
+    /// These and those of other groups.
+    pub fn and(self, other: Changes) -> Changes {
+        Changes {
+            moved: self.moved + other.moved,
+            revalued: self.revalued + other.revalued,
+            first_cohort: self.first_cohort.into_iter().chain(other.first_cohort).min(),
+        }
+    }
 }
 
 /// Among which people values can be exchanged.

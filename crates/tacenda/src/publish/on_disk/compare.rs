@@ -41,6 +41,9 @@ pub(super) fn compare_part<E>(
             known => {
                 counted.newcomers += 1;
                 counted.is_anybody_new |= known.is_none();
+                let value = table.sensitive()[here.index()].index();
+                counted.values.resize(counted.values.len().max(value + 1), 0);
+                counted.values[value] += 1;
                 tell(Fate::New(here))?;
             }
         }
@@ -55,7 +58,11 @@ pub(super) fn compare_part<E>(
 impl Counted {
     /// These, and those of other people.
     pub fn and(self, other: Counted) -> Counted {
+        let (mut values, len) = (self.values, other.values.len());
+        values.resize(values.len().max(len), 0);
+        values.iter_mut().zip(other.values).for_each(|(mine, theirs)| *mine += theirs);
         Counted {
+            values,
             change: self.change.and(other.change),
             newcomers: self.newcomers + other.newcomers,
             missing: self.missing + other.missing,

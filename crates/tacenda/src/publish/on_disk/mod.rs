@@ -10,7 +10,7 @@
 //!
 //! Every step calls what the way in memory calls, with fewer people at a time. So the release is the same, to the byte.
 //! The way is chosen if `--memory` is less than the table needs. A promise must form its groups by units
-//! ([`ByUnits`]); other ones are refused, with the reason.
+//! ([`FromDisk`]); other ones are refused, with the reason.
 
 mod cluster;
 mod compare;
@@ -28,8 +28,9 @@ pub(super) use release::{Making, prepare};
 use crate::ingest::{self, ReadOptions, Snapshot, Source};
 use crate::ledger::{LedgerError, Scratch, ScratchFile, Store, parts_of};
 use crate::model::{Change, History, Record, RecordKey, Schema, Table};
-use crate::publish::ProjectError;
+use crate::publish::amend::Amended;
 use crate::publish::on_disk::compare::{Fate, compare_part};
+use crate::publish::{ProjectError, erased_note};
 use crate::publish::on_disk::rows::{Fan, Shape};
 use crate::publish::on_disk::snapshot::{Parts, Reading};
 use serde::{Deserialize, Serialize};
@@ -63,7 +64,7 @@ pub(super) struct OnDisk {
 }
 
 /// What was counted while people were compared with those of the vault.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 struct Counted {
     change: Change,
     newcomers: usize,
@@ -73,6 +74,8 @@ struct Counted {
     out: usize,
     /// How many people are here.
     here: usize,
+    /// How many newcomers have each value.
+    values: Vec<u64>,
     /// Whether a newcomer was in no earlier snapshot.
     is_anybody_new: bool,
 }
@@ -85,6 +88,8 @@ pub(super) struct Plan<'a> {
     pub options: ReadOptions,
     /// How many people a file should hold.
     pub per_file: usize,
+    /// The values that columns gained since the last release.
+    pub amended: &'a Amended,
 }
 
 impl OnDisk {
@@ -96,8 +101,9 @@ impl OnDisk {
         rows: u64,
         step: &dyn Fn(&str),
     ) -> Result<(History, Snapshot, OnDisk), ProjectError> {
-        let Plan { store, schema, .. } = *plan;
+        let Plan { store, schema, amended, .. } = *plan;
         let (history, past_parts) = store.past()?;
+        let (history, _) = amended.recode(history, None);
         let scratch = store.scratch();
         let per_file = plan.per_file.max((rows as usize).div_ceil(MOST_FILES));
         step("reading onto the disk");
@@ -105,7 +111,8 @@ impl OnDisk {
         let take = |batch: ingest::Batch<'_>| reading.take(&batch);
         let mut read = ingest::read_in_batches(source, schema, &plan.key, &history.values, &plan.options, &take)?;
         step("sorting, and comparing with the vault");
-        let parts = reading.finish(&scratch, schema, &mut read)?;
+        let (parts, left_out) = reading.finish(&scratch, schema, &history.erased, &mut read)?;
+        read.notes.extend(erased_note(left_out));
         let groups = history.groups.regions.len();
         let units = parts.people.div_ceil(per_file).clamp(1, MOST_FILES);
         let mut on_disk = OnDisk {
@@ -120,7 +127,7 @@ impl OnDisk {
             scratch,
             elsewhere: Mutex::new(None),
         };
-        on_disk.compare(store, &history, schema)?;
+        on_disk.compare(plan, &history)?;
         let texts = &on_disk.snapshot.texts;
         let no_rows = vec![Vec::new(); schema.quasi.len()];
         let table = Table::new(Vec::new(), no_rows, Vec::new(), texts.values.clone(), Vec::new(), texts.public.clone());
@@ -156,17 +163,24 @@ impl OnDisk {
     }
 
     /// Sorts everyone into files by what became of them.
-    fn compare(&mut self, store: &Store, history: &History, schema: &Schema) -> Result<(), ProjectError> {
+    fn compare(&mut self, plan: &Plan<'_>, history: &History) -> Result<(), ProjectError> {
+        let Plan { store, schema, amended, .. } = *plan;
         let (shape, parts) = (Shape::of(schema), self.snapshot.len());
         let units = history.groups.regions.len().div_ceil(self.groups_per_unit);
         let (mut kept, mut newcomers) = (Fan::new(&self.scratch, units), Fan::new(&self.scratch, parts));
         let mut out = Fan::new(&self.scratch, parts);
         let mut past = PastPeople::new(store, self.past_parts);
-        let (mut counted, mut row) = (Counted::default(), Vec::new());
+        let values = vec![0; self.snapshot.texts.values.len()];
+        let (mut counted, mut row) = (Counted { values, ..Counted::default() }, Vec::new());
         for part in 0..parts {
-            let table = self.snapshot.read(&self.scratch, part, schema)?;
+            let mut table = self.snapshot.read(&self.scratch, part, schema)?;
             let (records, last) = past.part(part, parts)?;
-            let before = History { releases: history.releases, records, ..History::default() };
+            let (before, last) =
+                amended.recode(History { releases: history.releases, records, ..History::default() }, last);
+            if amended.is_any() {
+                amended.stay(schema, &mut table, last.as_ref(), &before);
+                self.snapshot.set_quasi(&self.scratch, part, &table)?;
+            }
             let of_part = compare_part(&before, last.as_ref(), &table, |fate| {
                 row.clear();
                 match fate {
@@ -184,7 +198,7 @@ impl OnDisk {
                     }
                 }
             })?;
-            counted = counted.and(of_part);
+            counted = std::mem::take(&mut counted).and(of_part);
         }
         (self.kept, self.newcomers, self.out) = (kept.finish()?, newcomers.finish()?, out.finish()?);
         self.counted = counted;
@@ -203,6 +217,29 @@ struct PastPeople<'a> {
 impl<'a> PastPeople<'a> {
     fn new(store: &'a Store, parts: usize) -> PastPeople<'a> {
         PastPeople { store, parts, loaded: None }
+    }
+
+    /// The records of a part; nobody before the first release.
+    fn records(&mut self, part: usize, parts: usize) -> Result<Vec<Record>, LedgerError> {
+        if self.store.releases() == 0 {
+            return Ok(Vec::new());
+        }
+        if self.parts > parts {
+            let finer = self.parts / parts;
+            let mut records = Vec::new();
+            for next in part * finer..(part + 1) * finer {
+                records.append(&mut self.store.past_records(next, self.parts)?);
+            }
+            return Ok(records);
+        }
+        let wanted = part * self.parts / parts;
+        if self.loaded.as_ref().is_none_or(|loaded| loaded.0 != wanted) {
+            self.loaded = None;
+            self.loaded = Some((wanted, self.store.past_records(wanted, self.parts)?, Table::default()));
+        }
+        let (_, records, _) = self.loaded.as_ref().expect("it was just read");
+        let here = RecordKey::part_of(records, |record| record.key, part, parts);
+        Ok(records[here].to_vec())
     }
 
     /// The records of a part, and its rows of the last snapshot; nobody before the first release.

@@ -7,10 +7,10 @@ use crate::model::{
     Grouping, History, Membership, PastGroups, RecordKey, Regions, Release, Row, Schema, Seed, Span, Table, Value,
     in_policy_order, people_by_code,
 };
-use crate::promise::{ByUnits, Changes, PolicyFile, SeriesPromise};
+use crate::promise::{Changes, FromDisk, PolicyFile, SeriesPromise};
 use crate::publish::on_disk::people::NextPeople;
 use crate::publish::on_disk::rows::{self, Fan};
-use crate::publish::on_disk::units::{Members, Unit};
+use crate::publish::on_disk::units::{Joined, Members, Unit};
 use crate::publish::on_disk::{OnDisk, PastPeople, cluster};
 use crate::publish::recode::{Part, dealt, linked_id, numbers, public_lots};
 use crate::publish::{
@@ -24,7 +24,7 @@ use std::sync::PoisonError;
 pub(in crate::publish) struct Making<'a> {
     pub file: &'a PolicyFile,
     pub promise: &'a SeriesPromise,
-    pub by_units: &'a dyn ByUnits,
+    pub kernel: &'a dyn FromDisk,
     pub store: &'a Store,
     pub seed: &'a Seed,
     /// What is known of the past, without the records of people.
@@ -43,8 +43,7 @@ pub(in crate::publish) fn prepare(
     if let Some(judged) = elsewhere {
         return cluster::prepare(making, judged);
     }
-    step("grouping and judging, unit by unit");
-    let mut formed = making.form()?;
+    let mut formed = making.form(step)?;
     let (people, withheld) = (on_disk.people(), formed.left_out());
     assert_limits(file, 0, formed.sensitive.len(), withheld, people)?;
     let by_code = |attribute: usize, _| formed.codes[attribute].iter().map(|(&code, &people)| (code, people)).collect();
@@ -52,7 +51,8 @@ pub(in crate::publish) fn prepare(
     let order = numbers(making.seed, history.releases + 1, formed.ends.len());
     let mut release = formed.release(making, &order);
     release.counts = counts;
-    let (release, placed) = making.judge(release, &order, &formed)?;
+    step("judging, unit by unit");
+    let (release, placed) = making.judge(release, &order, &formed, step)?;
     let (next, people_after) = making.after(&release, &order, &placed)?;
     let facts = PeopleFacts {
         people: people as u64,
@@ -85,12 +85,14 @@ pub(super) struct Formed {
     pub codes: Vec<BTreeMap<u32, u64>>,
     /// People of the last release who are left out from now on.
     pub taken_out: usize,
-    /// Arrivals who wait because their group fails the guard; or all of them, if they are not cut.
+    /// Arrivals who wait.
     pub waiting: usize,
     /// People who were out before.
     pub out: usize,
-    /// Whether the arrivals are not cut, so that they are in no unit.
-    pub all_wait: bool,
+    /// The arrivals who are in no unit, by part: they wait.
+    pub(super) in_no_unit: Vec<Option<ScratchFile>>,
+    /// Those who join groups of the last release.
+    pub(super) joined: Joined,
 }
 
 /// A unit whose groups are formed.
@@ -203,39 +205,62 @@ pub(super) fn count_codes(codes: &mut [BTreeMap<u32, u64>], schema: &Schema, tab
 
 impl Making<'_> {
     /// Forms the groups of all units.
-    fn form(&self) -> Result<Formed, ProjectError> {
-        let Making { file, by_units, history, on_disk, .. } = *self;
+    fn form(&self, step: &dyn Fn(&str)) -> Result<Formed, ProjectError> {
+        let Making { file, kernel, history, on_disk, .. } = *self;
         let counted = &on_disk.counted;
         let refused = |error: GroupingError| ProjectError::from(PublishError::from(error));
-        by_units.refuse(counted.missing, Changes::default()).map_err(refused)?;
+        kernel.refuse_columns(&file.schema).map_err(refused)?;
+        kernel.refuse(counted.missing, Changes::default()).map_err(refused)?;
         let mut formed = Formed { out: counted.out, ..Formed::default() };
+        let locate = kernel.locate(history);
+        if let Some(locate) = &locate {
+            step("finding the groups that arrivals join");
+            formed.joined = on_disk.join_newcomers(&file.schema, locate)?;
+        }
+        if on_disk.kept_units() > 0 {
+            step("grouping, unit by unit");
+        }
         let mut changes = Changes::default();
         for at in 0..on_disk.kept_units() {
-            let Unit { table, history } = on_disk.kept_unit(at, &file.schema, history)?;
-            let (grouping, changed) = by_units.keep(&history, &table);
-            changes.moved += changed.moved;
-            changes.revalued += changed.revalued;
-            formed.taken_out += grouping.withheld.len();
+            let Unit { table, history, joining } = on_disk.kept_unit(at, &file.schema, history, &formed.joined)?;
+            let (grouping, changed) = kernel.keep(&file.schema, &history, &table, &joining);
+            changes = changes.and(changed);
+            let wait = joining.iter().filter(|(_, row)| grouping.withheld.binary_search(row).is_ok()).count();
+            formed.waiting += wait;
+            formed.taken_out += grouping.withheld.len() - wait;
             formed.push(self, Of::Kept(at), &table, &grouping)?;
         }
-        by_units.refuse(counted.missing, changes).map_err(refused)?;
-        formed.all_wait = !counted.is_anybody_new || !by_units.is_cohort(counted.newcomers);
-        if formed.all_wait {
-            formed.waiting = counted.newcomers;
+        kernel.refuse(counted.missing, changes).map_err(refused)?;
+        kernel.refuse_values(&counted.values).map_err(refused)?;
+        if locate.is_some() {
+            formed.waiting += formed.joined.wait;
+            formed.in_no_unit = std::mem::take(&mut formed.joined.waiting);
+        } else if kernel.is_cut(counted.newcomers, counted.is_anybody_new) {
+            self.form_new(&mut formed, step)?;
         } else {
-            let (units, files) = on_disk.cut_newcomers(by_units, &file.schema)?;
-            for (at, file_of_unit) in files.into_iter().enumerate() {
-                let Unit { table, .. } = on_disk.new_unit(file_of_unit, &file.schema, history)?;
-                let grouping = by_units.cut(&file.schema, &table, units.cell(at));
-                formed.waiting += grouping.withheld.len();
-                formed.push(self, Of::New(file_of_unit), &table, &grouping)?;
-            }
+            formed.waiting = counted.newcomers;
+            formed.in_no_unit = on_disk.newcomers.clone();
         }
         if formed.ends.is_empty() {
             let rows = on_disk.people() - formed.taken_out - formed.out;
-            by_units.refuse_empty(history.releases == 0, counted.newcomers, rows).map_err(refused)?;
+            kernel.refuse_empty(history.releases == 0, counted.newcomers, rows).map_err(refused)?;
         }
         Ok(formed)
+    }
+
+    /// Forms the groups of arrivals who are cut among themselves.
+    fn form_new(&self, formed: &mut Formed, step: &dyn Fn(&str)) -> Result<(), ProjectError> {
+        let Making { file, kernel, history, on_disk, seed, .. } = *self;
+        let lots = seed.lots("group", history.releases + 1);
+        let (units, files) = on_disk.cut_newcomers(kernel, &file.schema, step)?;
+        step("grouping arrivals, unit by unit");
+        for (at, file_of_unit) in files.into_iter().enumerate() {
+            let Unit { table, .. } = on_disk.new_unit(file_of_unit, &file.schema, history)?;
+            let grouping = kernel.cut(&file.schema, &table, units.cell(at), &lots);
+            formed.waiting += grouping.withheld.len();
+            formed.push(self, Of::New(file_of_unit), &table, &grouping)?;
+        }
+        Ok(())
     }
 
     /// Lets the auditor judge the finished release: unit by unit, everyone once, and as a whole. Returns the release,
@@ -245,6 +270,7 @@ impl Making<'_> {
         release: Release,
         order: &[u32],
         formed: &Formed,
+        step: &dyn Fn(&str),
     ) -> Result<(Release, Vec<Option<ScratchFile>>), ProjectError> {
         let Making { file, promise, history, on_disk, .. } = *self;
         let (schema, terms) = (&file.schema, promise.terms());
@@ -256,8 +282,8 @@ impl Making<'_> {
         let mut codes = vec![BTreeMap::new(); schema.quasi.len()];
         let mut last = compares(&terms, history).then(|| empty_release(history, schema));
         for solved in &formed.units {
-            let Unit { table, history } = match solved.of {
-                Of::Kept(at) => on_disk.kept_unit(at, schema, history)?,
+            let Unit { table, history, .. } = match solved.of {
+                Of::Kept(at) => on_disk.kept_unit(at, schema, history, &formed.joined)?,
                 Of::New(unit) => on_disk.new_unit(unit, schema, history)?,
             };
             let (membership, numbers) = solved.members.read(&on_disk.scratch, &places[solved.groups.clone()])?;
@@ -277,7 +303,7 @@ impl Making<'_> {
                 put_placed(&mut placed, table.key(Row(row)), group, parts)?;
             }
         }
-        let waiting = on_disk.newcomers.iter().filter(|_| formed.all_wait).map(|&file| (file, true));
+        let waiting = formed.in_no_unit.iter().map(|&file| (file, true));
         for (file, is_row) in waiting.chain(on_disk.out.iter().map(|&file| (file, false))) {
             let width = if is_row { rows::Shape::of(schema).width() } else { rows::KEY_AND_GROUP - 1 };
             for row in rows::read_some(&on_disk.scratch, file)?.chunks_exact(width) {
@@ -290,6 +316,8 @@ impl Making<'_> {
             let of_row = placed_rows(&table, &rows::read_some(&on_disk.scratch, of_part)?, &places);
             faults.merge(gate_people(&table, &release, &of_row));
         }
+        step("judging the whole");
+        faults.replace(promise.inner().check_whole(&release));
         let releases: Vec<Release> = last.into_iter().chain([release]).collect();
         let findings = gate_whole(Whole { terms: &terms, schema, history, releases: &releases, faults, codes: &codes });
         is_refused(promise, findings)?;
@@ -313,11 +341,11 @@ impl Making<'_> {
         let parts = on_disk.snapshot.len();
         for (part, &placed) in placed.iter().enumerate() {
             let table = on_disk.snapshot.read(&on_disk.scratch, part, &file.schema)?;
-            let (records, _) = past.part(part, parts)?;
             let before = History {
                 releases: history.releases,
-                records,
+                records: past.records(part, parts)?,
                 past_sets: history.past_sets.clone(),
+                erased: history.erased.clone(),
                 ..History::default()
             };
             let mut places = vec![None; table.len()];
@@ -344,6 +372,7 @@ impl Making<'_> {
             values: release.values.clone(),
             groups: PastGroups { regions: in_policy_order(release, order), cells: Regions::default() },
             counts: history.counts.iter().cloned().chain(counts).collect(),
+            erased: history.erased.clone(),
             ..History::default()
         };
         Ok((after, next))

@@ -37,6 +37,11 @@ impl Shape {
         &row[KEY..KEY + self.quasi]
     }
 
+    /// The quasi codes of a row, and after them its value.
+    pub fn point_and_value(self, row: &[u32]) -> &[u32] {
+        &row[KEY..=KEY + self.quasi]
+    }
+
     /// Appends the row of a person.
     pub fn put(self, table: &Table, row: Row, out: &mut Vec<u32>) {
         put_key(table.key(row), out);

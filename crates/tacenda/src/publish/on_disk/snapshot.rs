@@ -69,20 +69,34 @@ impl<'s> Reading<'s> {
         }
     }
 
-    /// Sorts the parts, gives texts their final numbers, and refuses people who are there twice.
-    pub fn finish(self, scratch: &Scratch, schema: &Schema, read: &mut ReadInBatches) -> Result<Parts, ProjectError> {
+    /// Sorts the parts, gives texts their final numbers, and refuses people who are there twice. Leaves out the people of
+    /// `erased`, who are sorted, and says how many these are.
+    pub fn finish(
+        self,
+        scratch: &Scratch,
+        schema: &Schema,
+        erased: &[RecordKey],
+        read: &mut ReadInBatches,
+    ) -> Result<(Parts, usize), ProjectError> {
         let (fan, outcome) = self.fan.into_inner().unwrap_or_else(PoisonError::into_inner);
         outcome?;
         let texts = Texts { values: read.values.clone(), public: read.public_texts.clone() };
         let (mut parts, mut doubles) = (Vec::new(), Vec::new());
+        let mut left_out = 0;
         for file in fan.finish()? {
             let part = Unsorted { numbers: rows::read_some(scratch, file)?, shape: Shape::of(schema), read };
-            parts.push(part.sort(scratch, &mut doubles)?);
+            let (part, fewer) = part.sort(scratch, erased, &mut doubles)?;
+            parts.push(part);
+            left_out += fewer;
             file.map_or(Ok(()), |file| scratch.remove(file))?;
         }
         read.refuse(doubles)?;
         let people = parts.iter().map(|part| part.people).sum();
-        Ok(Parts { parts, texts, people })
+        let mut parts = Parts { parts, texts, people };
+        if left_out > 0 && !schema.public.is_empty() {
+            parts.forget_texts(scratch)?;
+        }
+        Ok((parts, left_out))
     }
 }
 
@@ -94,7 +108,13 @@ struct Unsorted<'r> {
 }
 
 impl Unsorted<'_> {
-    fn sort(self, scratch: &Scratch, doubles: &mut Vec<u32>) -> Result<Part, LedgerError> {
+    /// Sorts a part, and says how many of its people are left out because they are erased.
+    fn sort(
+        self,
+        scratch: &Scratch,
+        erased: &[RecordKey],
+        doubles: &mut Vec<u32>,
+    ) -> Result<(Part, usize), LedgerError> {
         // Behind the row are its place in the input and the thread that read it.
         let width = self.shape.width() + 2;
         let rows: Vec<&[u32]> = self.numbers.chunks_exact(width).collect();
@@ -103,6 +123,9 @@ impl Unsorted<'_> {
         for pair in order.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
             doubles.extend(pair.iter().map(|&(_, at)| rows[at as usize][width - 2]));
         }
+        let before = order.len();
+        order.retain(|(key, _)| erased.binary_search(key).is_err());
+        let left_out = before - order.len();
         let final_number = |numbers: &[Vec<u32>], row: &[u32], at: usize| {
             let of_thread = &numbers[row[width - 1] as usize];
             of_thread.get(row[at] as usize).copied().unwrap_or(row[at])
@@ -122,7 +145,7 @@ impl Unsorted<'_> {
         let mut keys = Vec::with_capacity(4 * order.len());
         order.iter().for_each(|&(key, _)| rows::put_key(key, &mut keys));
         let columns = (4..self.shape.width()).map(|at| rows::write(scratch, &column(at))).collect::<Result<_, _>>()?;
-        Ok(Part { keys: rows::write(scratch, &keys)?, columns, people: order.len() })
+        Ok((Part { keys: rows::write(scratch, &keys)?, columns, people: order.len() }, left_out))
     }
 }
 
@@ -161,6 +184,39 @@ impl Parts {
             public,
             texts.public.clone(),
         ))
+    }
+
+    /// Replaces the quasi codes of a part.
+    pub fn set_quasi(&mut self, scratch: &Scratch, part: usize, table: &Table) -> Result<(), LedgerError> {
+        for (attribute, file) in self.parts[part].columns.iter_mut().take(table.quasi_count()).enumerate() {
+            let before = std::mem::replace(file, rows::write(scratch, table.quasi(attribute))?);
+            scratch.remove(before)?;
+        }
+        Ok(())
+    }
+
+    /// Forgets the public texts that nobody has, and numbers the others anew, as [`Table::without`] does.
+    fn forget_texts(&mut self, scratch: &Scratch) -> Result<(), LedgerError> {
+        let mut used = vec![false; self.texts.public.len()];
+        let last = |part: &Part| *part.columns.last().expect("public cells are the last column");
+        for part in &self.parts {
+            rows::read(scratch, last(part))?.into_iter().for_each(|text| used[text as usize] = true);
+        }
+        let mut numbers = vec![0; used.len()];
+        let mut next = 0;
+        for (number, _) in numbers.iter_mut().zip(&used).filter(|(_, used)| **used) {
+            *number = next;
+            next += 1;
+        }
+        let mut is_used = used.iter();
+        self.texts.public.retain(|_| is_used.next().copied().unwrap_or(false));
+        for part in &mut self.parts {
+            let cells: Vec<u32> = rows::read(scratch, last(part))?.iter().map(|&text| numbers[text as usize]).collect();
+            let before = part.columns.pop().expect("public cells are the last column");
+            part.columns.push(rows::write(scratch, &cells)?);
+            scratch.remove(before)?;
+        }
+        Ok(())
     }
 
     fn keys(&self, scratch: &Scratch, part: &Part) -> Result<Vec<RecordKey>, LedgerError> {

@@ -2,8 +2,10 @@
 
 use crate::grouping::top::Units;
 use crate::ledger::{LedgerError, Scratch, ScratchFile};
-use crate::model::{History, Membership, PastGroups, Record, Regions, Row, Schema, Table};
-use crate::promise::ByUnits;
+use crate::model::{
+    History, Membership, PastGroups, Record, RecordKey, Regions, Row, Schema, Table, ValueSetId,
+};
+use crate::promise::FromDisk;
 use crate::publish::ProjectError;
 use crate::publish::on_disk::rows::{self, Fan, Shape, Texts};
 use crate::publish::on_disk::{MOST_FILES, OnDisk};
@@ -13,6 +15,19 @@ pub(super) struct Unit {
     pub table: Table,
     /// The groups of the last release that its people come from, and these people only.
     pub history: History,
+    /// Arrivals who join one of these groups, sorted: the group and the row of each.
+    pub joining: Vec<(u32, Row)>,
+}
+
+/// Arrivals who join groups of the last release.
+#[derive(Default)]
+pub(super) struct Joined {
+    /// By unit of these groups; a row is followed by its group.
+    files: Vec<Option<ScratchFile>>,
+    /// Those who join none, by part.
+    pub waiting: Vec<Option<ScratchFile>>,
+    /// How many these are.
+    pub wait: usize,
 }
 
 impl Unit {
@@ -32,7 +47,7 @@ impl Unit {
             ..History::default()
         };
         let here = all().filter(|row| row[shape.width()] == 1);
-        Unit { table: shape.table(here, texts), history }
+        Unit { table: shape.table(here, texts), history, joining: Vec::new() }
     }
 
     /// The arrivals of one cell, from rows sorted by key.
@@ -43,20 +58,69 @@ impl Unit {
             values: past.values.clone(),
             ..History::default()
         };
-        Unit { table: shape.table(rows.chunks_exact(shape.width()), texts), history }
+        Unit { table: shape.table(rows.chunks_exact(shape.width()), texts), history, joining: Vec::new() }
     }
 }
 
 impl OnDisk {
-    /// Reads the people of some groups of the last release. Their groups are numbered from 0 on.
-    pub(super) fn kept_unit(&self, at: usize, schema: &Schema, past: &History) -> Result<Unit, LedgerError> {
+    /// Reads the people of some groups of the last release, and those who join them. The groups are numbered from 0 on.
+    pub(super) fn kept_unit(
+        &self,
+        at: usize,
+        schema: &Schema,
+        past: &History,
+        joined: &Joined,
+    ) -> Result<Unit, LedgerError> {
         let shape = Shape::of(schema);
+        let arrivals = rows::read_some(&self.scratch, joined.files.get(at).copied().flatten())?;
         let numbers = rows::read_some(&self.scratch, self.kept[at])?;
         let first = at * self.groups_per_unit;
         let regions = &past.groups.regions;
         let mut mine = Regions::new(regions.attributes());
         (first..regions.len().min(first + self.groups_per_unit)).for_each(|group| mine.push(regions.get(group)));
-        Ok(Unit::kept(&numbers, shape, first as u32, mine, past, &self.snapshot.texts))
+        let mut unit = Unit::kept(&numbers, shape, first as u32, mine, past, &self.snapshot.texts);
+        let all = || numbers.chunks_exact(shape.kept_width());
+        unit.history.value_sets = past.value_sets.clone();
+        unit.history.past_sets = past_sets_of(past, all().map(rows::key));
+        unit.history.erased = past.erased.clone();
+        if arrivals.is_empty() {
+            return Ok(unit);
+        }
+        let here = all().filter(|row| row[shape.width()] == 1);
+        let arrivals = arrivals.chunks_exact(shape.width() + 1).map(|row| (row, Some(row[shape.width()])));
+        let mut everyone: Vec<(&[u32], Option<u32>)> = here.map(|row| (row, None)).chain(arrivals).collect();
+        everyone.sort_by_key(|(row, _)| rows::key(row));
+        let joins = (0..).zip(&everyone).filter_map(|(row, (_, group))| Some(((*group)? - first as u32, Row(row))));
+        let mut joining: Vec<(u32, Row)> = joins.collect();
+        joining.sort_unstable();
+        let table = shape.table(everyone.iter().map(|(row, _)| *row), &self.snapshot.texts);
+        Ok(Unit { table, joining, ..unit })
+    }
+
+    /// Sorts the arrivals by the groups that they join.
+    pub(super) fn join_newcomers(
+        &self,
+        schema: &Schema,
+        locate: &dyn Fn(&[u32]) -> Option<u32>,
+    ) -> Result<Joined, LedgerError> {
+        let shape = Shape::of(schema);
+        let mut files = Fan::new(&self.scratch, self.kept.len());
+        let mut waiting = Fan::new(&self.scratch, self.newcomers.len());
+        let (mut wait, mut joins) = (0, Vec::new());
+        for (part, &file) in self.newcomers.iter().enumerate() {
+            for row in rows::read_some(&self.scratch, file)?.chunks_exact(shape.width()) {
+                let Some(group) = locate(shape.point(row)) else {
+                    wait += 1;
+                    waiting.put(part, row)?;
+                    continue;
+                };
+                joins.clear();
+                joins.extend_from_slice(row);
+                joins.push(group);
+                files.put(group as usize / self.groups_per_unit, &joins)?;
+            }
+        }
+        Ok(Joined { files: files.finish()?, waiting: waiting.finish()?, wait })
     }
 
     /// How many units the people of the last release are in.
@@ -79,12 +143,14 @@ impl OnDisk {
     /// Sorts the arrivals into units: passes over all of them count, until every unit is small.
     pub(super) fn cut_newcomers(
         &self,
-        promise: &dyn ByUnits,
+        kernel: &dyn FromDisk,
         schema: &Schema,
+        step: &dyn Fn(&str),
     ) -> Result<(Units, Vec<Option<ScratchFile>>), ProjectError> {
         let (shape, newcomers) = (Shape::of(schema), self.counted.newcomers);
         let size = self.per_file.max(newcomers.div_ceil(MOST_FILES / 4));
-        let mut top = promise.top(schema, newcomers, size).ok_or(ProjectError::TooManyCodes)?;
+        let values = self.snapshot.texts.values.len();
+        let mut top = kernel.top(schema, newcomers, size, values).ok_or(ProjectError::TooManyCodes)?;
         let each = |take: &mut dyn FnMut(&[u32]) -> Result<(), LedgerError>| {
             for &file in &self.newcomers {
                 let numbers = rows::read_some(&self.scratch, file)?;
@@ -92,9 +158,12 @@ impl OnDisk {
             }
             Ok::<(), LedgerError>(())
         };
+        let mut passes = 0;
         while let Some(mut pass) = top.next_pass() {
+            passes += 1;
+            step(&format!("counting arrivals, pass {passes}"));
             each(&mut |row| {
-                top.count(shape.point(row), &mut pass);
+                top.count(shape.point_and_value(row), &mut pass);
                 Ok(())
             })?;
             top.grow(&pass);
@@ -104,6 +173,19 @@ impl OnDisk {
         each(&mut |row| fan.put(units.of(shape.point(row)), row))?;
         Ok((units, fan.finish()?))
     }
+}
+
+/// The earlier value sets of some people, who are sorted.
+fn past_sets_of(past: &History, people: impl Iterator<Item = RecordKey>) -> Vec<(RecordKey, ValueSetId)> {
+    let sets = &past.past_sets;
+    if sets.is_empty() {
+        return Vec::new();
+    }
+    let of = |person: RecordKey| {
+        let first = sets.partition_point(|(key, _)| *key < person);
+        sets[first..].iter().take_while(move |(key, _)| *key == person).copied()
+    };
+    people.flat_map(of).collect()
 }
 
 /// Who is in which group of a unit, in a file.

@@ -61,7 +61,7 @@ use crate::grouping::GroupingError;
 use crate::grouping::partition::{Leaves, MOST_ATTRIBUTES, Publishes, Tree};
 use crate::grouping::top::Top;
 use crate::model::{Grouping, History, Lots, Record, Row, Schema, Span, Table};
-use crate::promise::series::{ByUnits, Changes, Grouper, SeriesPromise};
+use crate::promise::series::{ByUnits, Changes, FromDisk, Grouper, Locate, SeriesPromise};
 use crate::promise::{IncrementalKAnonymity, OnDelete};
 use crate::space::stab::Stab;
 use rayon::prelude::*;
@@ -73,12 +73,7 @@ impl Grouper for IncrementalKAnonymity {
     }
 
     fn group(&self, schema: &Schema, history: &History, table: &Table, _: &Lots) -> Result<Grouping, GroupingError> {
-        if schema.quasi.is_empty() {
-            return Err(GroupingError::NoQuasi);
-        }
-        if schema.quasi.len() > MOST_ATTRIBUTES {
-            return Err(GroupingError::TooWide { attributes: schema.quasi.len(), most: MOST_ATTRIBUTES });
-        }
+        self.refuse_columns(schema)?;
         let past = Past::read(history, table);
         self.refuse_losses(past.missing, || past.first_cohort_of_broken(history))?;
         past.changes(history, table).refuse()?;
@@ -87,14 +82,14 @@ impl Grouper for IncrementalKAnonymity {
         grouping.withheld.extend_from_slice(&past.withheld);
         if self.cohorts || history.releases == 0 {
             past.republish(history, &mut grouping);
-            if past.is_anybody_new && self.is_cohort(past.newcomers.len()) {
+            if self.is_cut(past.newcomers.len(), past.is_anybody_new) {
                 self.add_cohort(schema, &tree, history, past.newcomers, &mut grouping)?;
             } else {
-                // People who wait are cut again only when somebody new arrives, not until a cut happens to pass.
                 grouping.withheld.extend(past.newcomers);
             }
         } else {
-            self.refine(&tree, history, table, &past, &mut grouping);
+            let joining = Self::joining(history, table, &past, &mut grouping);
+            self.refine(&tree, history, &past, &joining, &mut grouping);
         }
         grouping.withheld.sort_unstable();
         if grouping.is_empty() {
@@ -117,7 +112,7 @@ impl ByUnits for IncrementalKAnonymity {
     }
 
     fn refuse(&self, missing: usize, changes: Changes) -> Result<(), GroupingError> {
-        self.refuse_losses(missing, || u32::MAX)?;
+        self.refuse_losses(missing, || changes.first_cohort.unwrap_or(u32::MAX))?;
         changes.refuse()
     }
 
@@ -143,6 +138,70 @@ impl ByUnits for IncrementalKAnonymity {
             self.refuse_uneven(true, newcomers)?;
         }
         Err(GroupingError::TooFew { rows, least: self.k })
+    }
+}
+
+/// With cohorts: the same. Without, an arrival joins the group whose cell contains them, and groups are cut further one by
+/// one. So some groups and those who join them can be placed without the others.
+impl FromDisk for IncrementalKAnonymity {
+    fn refuse_columns(&self, schema: &Schema) -> Result<(), GroupingError> {
+        match schema.quasi.len() {
+            0 => Err(GroupingError::NoQuasi),
+            attributes if attributes > MOST_ATTRIBUTES => {
+                Err(GroupingError::TooWide { attributes, most: MOST_ATTRIBUTES })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn locate<'h>(&self, history: &'h History) -> Option<Locate<'h>> {
+        let joins = !self.cohorts && history.releases > 0;
+        joins.then(|| {
+            let cells = Stab::of(&history.groups.regions);
+            Box::new(move |point: &[u32]| cells.find(point)) as Locate<'h>
+        })
+    }
+
+    fn keep(
+        &self,
+        schema: &Schema,
+        history: &History,
+        table: &Table,
+        joining: &[(u32, Row)],
+    ) -> (Grouping, Changes) {
+        if self.cohorts {
+            return ByUnits::keep(self, history, table);
+        }
+        let past = Past::read(history, table);
+        assert_eq!(past.newcomers.len(), joining.len(), "every arrival of a unit joins a group");
+        let tree = Tree::new(schema, table, self.k, self.l, self.publishes());
+        let mut grouping = Grouping::default();
+        grouping.withheld.extend_from_slice(&past.withheld);
+        self.refine(&tree, history, &past, joining, &mut grouping);
+        grouping.withheld.sort_unstable();
+        let first_cohort = (past.missing > 0).then(|| past.first_cohort_of_broken(history));
+        (grouping, Changes { first_cohort, ..past.changes(history, table) })
+    }
+
+    fn refuse(&self, missing: usize, changes: Changes) -> Result<(), GroupingError> {
+        ByUnits::refuse(self, missing, changes)
+    }
+
+    /// People who wait are cut again only when somebody new arrives, not until a cut happens to pass.
+    fn is_cut(&self, newcomers: usize, is_anybody_new: bool) -> bool {
+        is_anybody_new && ByUnits::is_cohort(self, newcomers)
+    }
+
+    fn top<'a>(&self, schema: &'a Schema, newcomers: usize, unit: usize, _: usize) -> Option<Top<'a>> {
+        ByUnits::top(self, schema, newcomers, unit)
+    }
+
+    fn cut(&self, schema: &Schema, table: &Table, cell: &[Span], _: &Lots) -> Grouping {
+        ByUnits::cut(self, schema, table, cell)
+    }
+
+    fn refuse_empty(&self, is_first: bool, newcomers: usize, rows: usize) -> Result<(), GroupingError> {
+        ByUnits::refuse_empty(self, is_first, newcomers, rows)
     }
 }
 
@@ -190,10 +249,9 @@ impl IncrementalKAnonymity {
         }
     }
 
-    /// Puts newcomers into the groups whose cells contain them, and cuts those groups further.
-    fn refine(&self, tree: &Tree<'_>, history: &History, table: &Table, past: &Past, grouping: &mut Grouping) {
-        let regions = &history.groups.regions;
-        let cells = Stab::of(regions);
+    /// The newcomers who join a group, with the group whose cell contains them, sorted. Those in no cell wait.
+    fn joining(history: &History, table: &Table, past: &Past, grouping: &mut Grouping) -> Vec<(u32, Row)> {
+        let cells = Stab::of(&history.groups.regions);
         let locate = |point: &mut Vec<u32>, &row: &Row| {
             table.read_point(row, point);
             cells.find(point)
@@ -201,12 +259,28 @@ impl IncrementalKAnonymity {
         let found: Vec<Option<u32>> = past.newcomers.par_iter().map_init(Vec::new, locate).collect();
         let mut joining: Vec<(u32, Row)> = Vec::new();
         for (&row, unit) in past.newcomers.iter().zip(found) {
-            match unit.filter(|&unit| !past.rows(unit as usize).is_empty()) {
+            match unit {
                 Some(unit) => joining.push((unit, row)),
                 None => grouping.withheld.push(row),
             }
         }
         joining.sort_unstable();
+        joining
+    }
+
+    /// Puts newcomers into their groups, and cuts those groups further. Where a group is out, its newcomers wait.
+    fn refine(
+        &self,
+        tree: &Tree<'_>,
+        history: &History,
+        past: &Past,
+        joining: &[(u32, Row)],
+        grouping: &mut Grouping,
+    ) {
+        let regions = &history.groups.regions;
+        let (joining, waiting): (Vec<(u32, Row)>, Vec<(u32, Row)>) =
+            joining.iter().partition(|(unit, _)| !past.rows(*unit as usize).is_empty());
+        grouping.withheld.extend(waiting.into_iter().map(|(_, row)| row));
         let batches: Vec<&[(u32, Row)]> = joining.chunk_by(|a, b| a.0 == b.0).collect();
         let refined: Vec<Option<(Vec<Row>, Leaves)>> = batches
             .par_iter()
@@ -417,7 +491,8 @@ impl Past {
                 && unit != NEW
                 && !spans().all(|(attribute, span)| span.contains(table.quasi(attribute)[row]))
         };
-        Changes { moved: self.units.par_iter().enumerate().filter(has_moved).count(), revalued: self.revalued }
+        let moved = self.units.par_iter().enumerate().filter(has_moved).count();
+        Changes { moved, revalued: self.revalued, first_cohort: None }
     }
 
     fn unit_count(&self) -> usize {

@@ -6,7 +6,7 @@ mod warnings;
 
 use crate::model::{GroupRule, Hides, Release, Schema, Scope, Table, Terms};
 use crate::promise::series::readers::TIGHT_BOXES;
-use crate::promise::series::{Alternative, ByUnits, ONLY_ADDED, OfSeries, too_few_declared, without_sensitive};
+use crate::promise::series::{Alternative, ByUnits, FromDisk, ONLY_ADDED, OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{FaultKind, Section, Walk, key};
 use serde::{Deserialize, Serialize};
@@ -258,5 +258,10 @@ impl OfSeries for IncrementalKAnonymity {
 
     fn by_units(&self) -> Option<&dyn ByUnits> {
         self.cohorts.then_some(self)
+    }
+
+    /// Without cohorts a guard decides each cut by the values on both of its sides, and these are not counted.
+    fn from_disk(&self) -> Option<&dyn FromDisk> {
+        (self.cohorts || self.l.is_none()).then_some(self)
     }
 }

@@ -34,10 +34,11 @@ use crate::grouping::GroupingError;
 use crate::grouping::buckets::cells::{MayCut, by_own_histogram, dealt_in_cells, draw};
 use crate::grouping::buckets::cut::{CutEffort, Cutting, cut};
 use crate::grouping::buckets::split::refuse_too_wide;
-use crate::model::{Grouping, History, Lots, Reader, Record, Row, Schema, Table};
+use crate::grouping::top::Top;
+use crate::model::{Grouping, History, Lots, Reader, Record, Row, Schema, Span, Table};
 use crate::promise::series::incremental_l_diversity::paper;
 use crate::promise::series::m_invariance::refuse_uneven;
-use crate::promise::series::{Grouper, SeriesPromise};
+use crate::promise::series::{Changes, FromDisk, Grouper, SeriesPromise};
 use crate::promise::{DiversityMode, GroupForming, IncrementalLDiversity, MInvariance, OnIneligible};
 use std::collections::BTreeMap;
 
@@ -67,6 +68,50 @@ impl Grouper for IncrementalLDiversity {
         grouping.withheld.sort_unstable();
         grouping.facts = inner.facts;
         Ok(grouping)
+    }
+}
+
+/// Where groups are formed within cells, published groups stay as they are, and a cell of arrivals is grouped without the
+/// others. So the people of some groups, and the arrivals of some cells, can be placed alone.
+impl FromDisk for IncrementalLDiversity {
+    fn refuse_columns(&self, schema: &Schema) -> Result<(), GroupingError> {
+        refuse_too_wide(schema)
+    }
+
+    fn keep(&self, _: &Schema, history: &History, table: &Table, _: &[(u32, Row)]) -> (Grouping, Changes) {
+        let (earlier, newcomers) = last_groups(history, table);
+        assert!(newcomers.is_empty(), "a unit of old groups has no arrivals");
+        let mut grouping = Grouping::default();
+        push_all(earlier, &mut grouping);
+        (grouping, changes(history, table).1)
+    }
+
+    fn refuse(&self, missing: usize, changes: Changes) -> Result<(), GroupingError> {
+        refuse_changes(missing, changes)
+    }
+
+    fn refuse_values(&self, arrivals: &[u64]) -> Result<(), GroupingError> {
+        refuse_uneven(arrivals, self.l)
+    }
+
+    /// Nobody waits: what cannot be grouped is refused.
+    fn is_cut(&self, newcomers: usize, _: bool) -> bool {
+        newcomers > 0
+    }
+
+    fn top<'a>(&self, schema: &'a Schema, newcomers: usize, unit: usize, values: usize) -> Option<Top<'a>> {
+        Top::of_cells(schema, u64::from(self.l), values, newcomers, unit)
+    }
+
+    fn cut(&self, schema: &Schema, table: &Table, _: &[Span], lots: &Lots) -> Grouping {
+        let mut grouping = Grouping::default();
+        let newcomers = table.rows().map(|row| row.0).collect();
+        self.form_in_cells(schema, table, newcomers, lots, by_own_histogram, &mut grouping);
+        grouping
+    }
+
+    fn refuse_empty(&self, _: bool, _: usize, _: usize) -> Result<(), GroupingError> {
+        Ok(())
     }
 }
 
@@ -114,22 +159,29 @@ impl IncrementalLDiversity {
         newcomers.iter().for_each(|&row| counts[table.sensitive()[row as usize].index()] += 1);
         refuse_uneven(&counts, self.l)?;
         let mut grouping = Grouping::default();
-        for rows in earlier {
-            grouping.push(&rows.into_iter().map(Row).collect::<Vec<Row>>(), &[]);
-        }
+        push_all(earlier, &mut grouping);
+        self.form_in_cells(schema, table, newcomers, lots, may_cut, &mut grouping);
+        Ok(grouping)
+    }
+
+    /// Adds the groups of newcomers.
+    fn form_in_cells(
+        &self,
+        schema: &Schema,
+        table: &Table,
+        newcomers: Vec<u32>,
+        lots: &Lots,
+        may_cut: MayCut,
+        grouping: &mut Grouping,
+    ) {
         let buckets = dealt_in_cells(schema, table, newcomers, lots, u64::from(self.l), may_cut);
         match self.groups {
-            GroupForming::Drawn => draw(&buckets, &mut grouping),
-            GroupForming::Dealt | GroupForming::Close => cut(
-                schema,
-                table,
-                buckets,
-                lots,
-                &Cutting { people: 1, effort: CutEffort::Fast, is_newcomer: None },
-                &mut grouping,
-            ),
+            GroupForming::Drawn => draw(&buckets, grouping),
+            GroupForming::Dealt | GroupForming::Close => {
+                let cutting = Cutting { people: 1, effort: CutEffort::Fast, is_newcomer: None };
+                cut(schema, table, buckets, lots, &cutting, grouping);
+            }
         }
-        Ok(grouping)
     }
 
     /// Per row, the number of the bucket that a newcomer is dealt into. Two cells may have buckets of the same value set.
@@ -180,24 +232,40 @@ fn without(table: &Table, some: &[Row]) -> (Table, Vec<Row>) {
 /// out.
 fn check_only_added(history: &History, table: &Table) -> Result<(), GroupingError> {
     let published = history.records.iter().filter(|record| history.is_current(record)).count();
-    let (mut found, mut sensitive, mut quasi) = (0, 0, 0);
+    let (found, changes) = changes(history, table);
+    refuse_changes(published - found, changes)
+}
+
+/// How many people of the last release are here, and how many of them have changed.
+fn changes(history: &History, table: &Table) -> (usize, Changes) {
+    let (mut found, mut changes) = (0, Changes::default());
     for (row, record) in table.rows().zip(history.align(table)) {
         let Some(record) = record.filter(|record| history.is_current(record)) else { continue };
         found += 1;
-        sensitive += usize::from(table.sensitive()[row.index()] != record.value);
+        changes.revalued += usize::from(table.sensitive()[row.index()] != record.value);
         let region = history.groups.regions.get(record.group as usize);
-        let inside =
-            |(attribute, span): (usize, &crate::model::Span)| span.contains(table.quasi(attribute)[row.index()]);
-        quasi += usize::from(!region.iter().enumerate().all(inside));
+        let inside = |(attribute, span): (usize, &Span)| span.contains(table.quasi(attribute)[row.index()]);
+        changes.moved += usize::from(!region.iter().enumerate().all(inside));
     }
+    (found, changes)
+}
+
+fn refuse_changes(missing: usize, changes: Changes) -> Result<(), GroupingError> {
     let way_out = "use the model m-invariance, which allows it";
-    if found < published {
-        return Err(GroupingError::Deleted { records: published - found, way_out });
+    if missing > 0 {
+        return Err(GroupingError::Deleted { records: missing, way_out });
     }
-    match (sensitive, quasi) {
+    match (changes.revalued, changes.moved) {
         (0, 0) => Ok(()),
         (0, records) => Err(GroupingError::Changed { records, what: "quasi", way_out }),
         (records, _) => Err(GroupingError::Changed { records, what: "sensitive", way_out }),
+    }
+}
+
+/// Adds groups without counterfeits.
+fn push_all(groups: Vec<Vec<u32>>, grouping: &mut Grouping) {
+    for rows in groups {
+        grouping.push(&rows.into_iter().map(Row).collect::<Vec<Row>>(), &[]);
     }
 }
 

@@ -7,7 +7,7 @@ mod paper;
 use crate::model::{Hides, History, Lots, Reader, Release, Schema, Scope, Table, Terms};
 use crate::promise::series::m_invariance::{NOBODY_LEAVES, no_refusal_if};
 use crate::promise::series::readers::{READER, READERS, TIGHT_BOXES, WAITING, value_limits, value_sentence, ways};
-use crate::promise::series::{Alternative, ONLY_ADDED, OfSeries, Within, too_few_declared, without_sensitive};
+use crate::promise::series::{Alternative, FromDisk, ONLY_ADDED, OfSeries, Within, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{FaultKind, Section, Walk, key};
 use serde::{Deserialize, Serialize};
@@ -258,6 +258,11 @@ impl OfSeries for IncrementalLDiversity {
             GroupForming::Dealt => Within::Bucket(self.bucket_numbers(schema, before, table, lots)),
             GroupForming::Drawn => Within::Group,
         }
+    }
+
+    /// Close groups are formed of buckets of everyone with one value set.
+    fn from_disk(&self) -> Option<&dyn FromDisk> {
+        (self.mode == DiversityMode::Safe && self.groups != GroupForming::Close).then_some(self)
     }
 
     fn is_study(&self) -> bool {

@@ -72,7 +72,7 @@ pub(in crate::publish) fn drive(
         groups_per_unit,
         newcomers: Vec::new(),
         out: Vec::new(),
-        counted: compared.counted,
+        counted: compared.counted.clone(),
         past_parts,
         per_file: driving.unit,
         snapshot: Parts::nobody(read.texts, &scratch, schema, driving.parts)?,
@@ -180,7 +180,7 @@ impl Drive<'_, '_> {
         self.cluster.step(grouped("compare", &[BlobKind::Encoded], task, more), &mut |blob| {
             let said: SaidCompared = blob.heard();
             (all.read, all.people) = (all.read.and(said.read), all.people.and(said.people));
-            all.counted = all.counted.and(said.counted);
+            all.counted = std::mem::take(&mut all.counted).and(said.counted);
             all.duplicates += said.duplicates;
             all.others.iter_mut().zip(said.others).for_each(|(all, more)| *all += more);
             Ok(())
@@ -196,7 +196,7 @@ impl Drive<'_, '_> {
     /// Forms the groups, finishes the release and has it judged unit by unit.
     fn form_and_judge(&mut self, history: &History, on_disk: &OnDisk, label: &str) -> Result<Elsewhere, ProjectError> {
         let Driving { file, promise, by_units, store, seed, step, .. } = self.driving;
-        let counted = on_disk.counted;
+        let counted = &on_disk.counted;
         by_units.refuse(counted.missing, Changes::default()).map_err(refused)?;
         let all_wait = !counted.is_anybody_new || !by_units.is_cohort(counted.newcomers);
         step("counting in the cluster");
@@ -204,7 +204,6 @@ impl Drive<'_, '_> {
         step("grouping in the cluster");
         let spread = self.task(Job::Spread { sorter, units: past.units });
         let (mut formed, ranges) = self.solve(history, on_disk, &past, spread)?;
-        formed.all_wait = all_wait;
         if all_wait {
             formed.waiting = counted.newcomers;
         }
@@ -217,7 +216,8 @@ impl Drive<'_, '_> {
             |attribute: usize, _| formed.codes[attribute].iter().map(|(&code, &people)| (code, people)).collect();
         let counts = counts::of_people(file, history, formed.sensitive.len() as u64, &by_code);
         let order = numbers(seed, history.releases + 1, formed.ends.len());
-        let making = Making { file, promise, by_units, store, seed, history, on_disk, label };
+        let kernel = promise.inner().from_disk().expect("a promise that is kept by units is kept from disk");
+        let making = Making { file, promise, kernel, store, seed, history, on_disk, label };
         let mut release = formed.release(&making, &order);
         release.counts = counts;
         step("judging in the cluster");

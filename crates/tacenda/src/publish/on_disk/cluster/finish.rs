@@ -68,6 +68,7 @@ pub(in crate::publish) fn prepare(
     if on_disk.people() != on_disk.counted.here {
         faults.people(Fault::PersonLost, on_disk.counted.here.abs_diff(on_disk.people()) as u64);
     }
+    faults.replace(promise.inner().check_whole(&release));
     let releases: Vec<Release> = last.into_iter().chain([release]).collect();
     let findings = gate_whole(Whole { terms: &terms, schema, history, releases: &releases, faults, codes: &codes });
     is_refused(promise, findings)?;

@@ -171,7 +171,7 @@ impl Kernel {
         let shape = self.shape();
         let mut counts = counter.zeros();
         for row in numbers_of_kind(blobs, BlobKind::New).chunks_exact(shape.width()) {
-            counter.count(&self.task.schema, shape.point(row), &mut counts);
+            counter.count(shape.point_and_value(row), &mut counts);
         }
         let found = (0..).zip(counts).filter(|&(_, people)| people > 0);
         let found: Vec<u32> = found.flat_map(|(at, people)| [at, people]).collect();

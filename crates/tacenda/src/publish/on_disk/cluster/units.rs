@@ -238,7 +238,7 @@ impl Kernel {
             }
             return placed.finish().collect();
         }
-        let Unit { table, history } = self.unit(place, past, blobs);
+        let Unit { table, history, .. } = self.unit(place, past, blobs);
         let slice = numbers_of_kind(blobs, BlobKind::Slice);
         let mut slice = Cursor(&slice);
         let [first, groups] = [0, 1].map(|_| slice.take(1)[0]);
