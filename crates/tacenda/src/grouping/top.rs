@@ -139,24 +139,12 @@ impl<'a> Top<'a> {
     }
 
     /// A top over the cells of groups with `m` values, of which there are `values`.
-    pub(crate) fn of_cells(
-        schema: &'a Schema,
-        m: u64,
-        values: usize,
-        people: usize,
-        unit: usize,
-    ) -> Option<Top<'a>> {
+    pub(crate) fn of_cells(schema: &'a Schema, m: u64, values: usize, people: usize, unit: usize) -> Option<Top<'a>> {
         let sizes = schema.quasi.iter().map(|quasi| quasi.size() as usize).chain([values]).collect();
         Top::with(Rule::Cells(m), schema, sizes, people, unit)
     }
 
-    fn with(
-        rule: Rule<'a>,
-        schema: &'a Schema,
-        sizes: Vec<usize>,
-        people: usize,
-        unit: usize,
-    ) -> Option<Top<'a>> {
+    fn with(rule: Rule<'a>, schema: &'a Schema, sizes: Vec<usize>, people: usize, unit: usize) -> Option<Top<'a>> {
         let counters = sizes.iter().sum();
         if counters > MOST_COUNTERS {
             return None;

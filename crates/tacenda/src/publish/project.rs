@@ -536,12 +536,7 @@ impl Project {
 
     /// The same if nothing is said about memory: the way is chosen by what is free. It is only an estimate, so it refuses
     /// nothing.
-    fn material_by_itself(
-        &self,
-        input: Opened,
-        rows: u64,
-        step: &dyn Fn(&str),
-    ) -> Result<Ingredients, ProjectError> {
+    fn material_by_itself(&self, input: Opened, rows: u64, step: &dyn Fn(&str)) -> Result<Ingredients, ProjectError> {
         let needed = rows.saturating_mul(BYTES_PER_ROW);
         let free = (self.machine.free_memory)().map(|free| free / FREE_SHARE.1 * FREE_SHARE.0);
         let Some(free) = free.filter(|&free| needed > free) else { return self.read_into_memory(input, step) };
@@ -1130,7 +1125,6 @@ pub(super) fn erased_note(left_out: usize) -> Option<String> {
     let who = counted(left_out as u64, "person of this table is", "people of this table are");
     (left_out > 0).then(|| format!("{who} left out: erased from the series before"))
 }
-
 
 /// The label of the next release: as given, or its number; never one of those `used`.
 pub(super) fn free_label<'a>(

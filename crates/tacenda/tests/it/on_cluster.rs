@@ -22,6 +22,8 @@ struct ByHand {
     rng: Rng,
     /// Whether some of the table is lost when it is read again.
     forgets: bool,
+    /// What is done to blobs that a step has made, by its name.
+    harm: Option<(&'static str, fn(&mut Vec<Blob>))>,
 }
 
 fn clone(blob: &Blob) -> Blob {
@@ -48,7 +50,7 @@ impl ByHand {
             ];
             RecordBatch::try_new(Arc::clone(&schema), columns).unwrap()
         };
-        ByHand { table: parts.into_iter().map(batch).collect(), kept: Vec::new(), rng, forgets: false }
+        ByHand { table: parts.into_iter().map(batch).collect(), kept: Vec::new(), rng, forgets: false, harm: None }
     }
 
     /// The blobs of each place, in any order; some places are worked on twice, as after a failure.
@@ -96,6 +98,9 @@ impl Cluster for ByHand {
         blobs.extend(step.more);
         if let Some(task) = &step.each_place {
             blobs = self.by_place(blobs, task);
+        }
+        if let Some((_, harm)) = self.harm.filter(|(name, _)| *name == step.name) {
+            harm(&mut blobs);
         }
         self.rng.shuffle(&mut blobs);
         let (said, kept): (Vec<Blob>, Vec<Blob>) = blobs.into_iter().partition(|blob| blob.kind.is_for_driver());
@@ -214,6 +219,80 @@ fn a_table_that_changes_while_it_is_read_is_refused() {
     machines.forgets = true;
     let error = publish_in(root.path(), &mut machines, (4, 10), None).unwrap_err();
     assert_eq!(error.code(), "R707");
+}
+
+fn numbers(blob: &Blob) -> Vec<u32> {
+    blob.bytes.chunks_exact(4).map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap())).collect()
+}
+
+fn set(blob: &mut Blob, at: usize, number: u32) {
+    blob.bytes[4 * at..4 * at + 4].copy_from_slice(&number.to_le_bytes());
+}
+
+/// The people of the first release have two quasi codes; then come the value and the public cell.
+const WIDTH: usize = 4 + 2 + 1 + 1;
+
+/// Gives a person of a group another value.
+fn revalue(blobs: &mut Vec<Blob>) {
+    let blob = blobs.iter_mut().find(|blob| blob.kind == BlobKind::Groups && numbers(blob)[0] > 0).unwrap();
+    let all = numbers(blob);
+    let (groups, first) = (all[0] as usize, 7 + all[0] as usize * 5);
+    let starts = std::iter::once(0).chain(all[7..7 + groups - 1].iter().map(|&end| end as usize));
+    let row = starts.map(|start| first + start).find(|&at| all[at] != 0).unwrap();
+    set(blob, row, 0);
+}
+
+/// Makes a region too small for its people.
+fn shrink(blobs: &mut Vec<Blob>) {
+    let blob = blobs.iter_mut().find(|blob| blob.kind == BlobKind::Groups && numbers(blob)[0] > 0).unwrap();
+    let region = 7 + numbers(blob)[0] as usize;
+    (region..region + 4).for_each(|at| set(blob, at, 0));
+}
+
+/// Puts two people into each other's groups.
+fn swap(blobs: &mut Vec<Blob>) {
+    let mut groups: Vec<(usize, usize, u32)> = Vec::new();
+    for (at, blob) in blobs.iter().enumerate().filter(|(_, blob)| blob.kind == BlobKind::Placed) {
+        let rows = numbers(blob);
+        groups.extend(rows.chunks_exact(WIDTH + 1).enumerate().map(|(row, one)| (at, row, one[WIDTH])));
+    }
+    let (one, two) = (groups[0], *groups.iter().find(|other| other.2 != groups[0].2).unwrap());
+    set(&mut blobs[one.0], one.1 * (WIDTH + 1) + WIDTH, two.2);
+    set(&mut blobs[two.0], two.1 * (WIDTH + 1) + WIDTH, one.2);
+}
+
+/// Loses a person on the way into the vault.
+fn lose(blobs: &mut Vec<Blob>) {
+    let blob = blobs.iter_mut().find(|blob| blob.kind == BlobKind::Placed).unwrap();
+    blob.bytes.truncate(blob.bytes.len() - 4 * (WIDTH + 1));
+}
+
+/// Has a person twice.
+fn repeat(blobs: &mut Vec<Blob>) {
+    let blob = blobs.iter_mut().find(|blob| blob.kind == BlobKind::Placed).unwrap();
+    let again = blob.bytes[..4 * (WIDTH + 1)].to_vec();
+    blob.bytes.extend(again);
+}
+
+/// Whatever a machine makes of its work, the gate or the sums find it.
+#[test]
+fn harm_on_the_way_is_refused() {
+    let harms: [(&str, fn(&mut Vec<Blob>), &str); 5] = [
+        ("solve", revalue, "A602"),
+        ("solve", shrink, "A601"),
+        ("check", swap, "A601"),
+        ("check", lose, "R707"),
+        ("check", repeat, "R707"),
+    ];
+    for (name, harm, found) in harms {
+        let root = project(plain());
+        let mut machines = ByHand::new(&people(0, 60), 3, 1);
+        machines.harm = Some((name, harm));
+        let error = publish_in(root.path(), &mut machines, (4, 10), None).unwrap_err();
+        let codes = format!("{} {error}", error.code());
+        assert!(codes.contains(found), "{found} was expected: {codes}");
+        assert!(!root.path().join("releases").exists(), "nothing is published");
+    }
 }
 
 #[test]

@@ -207,8 +207,7 @@ proptest! {
     }
 }
 
-const PLAIN: Kind =
-    Kind { k: 3, l: None, public: false, linked: false, withhold: false, cohorts: true, tight: false };
+const PLAIN: Kind = Kind { k: 3, l: None, public: false, linked: false, withhold: false, cohorts: true, tight: false };
 
 /// Columns gain values: the vault is read with the new codes, and who was read as `other` stays there.
 #[test]
@@ -221,7 +220,8 @@ fn a_series_goes_on_from_disk_after_an_amendment() {
         let text = text.replace("ward = { role = \"drop\" }", ward);
         fs::write(memory.path().join("tacenda.toml"), &text).unwrap();
         copy_into(memory.path(), disk.path());
-        let amended = text.replace("domain = [0, 64]", "domain = [0, 70]").replace("[\"ward 0\",", "[\"ward 2\", \"ward 0\",");
+        let amended =
+            text.replace("domain = [0, 64]", "domain = [0, 70]").replace("[\"ward 0\",", "[\"ward 2\", \"ward 0\",");
         let mut tree: Vec<String> = (0..14).map(|leaf| format!("{leaf};n{};*", leaf % 12 / 3)).collect();
         // A node's leaves stand together in the file.
         tree.sort_by_key(|line| line[line.find(';').unwrap()..].to_string());

@@ -150,7 +150,8 @@ pub(in crate::grouping) fn cut_counted(
         // Before the median, or behind it: the more even cut, the first of two.
         let behind = below + u64::from(column[median]);
         let smaller = |left: u64| left.min(people - left);
-        let (left, at) = if smaller(behind) > smaller(below) { (behind, median) } else { (below, median.wrapping_sub(1)) };
+        let (left, at) =
+            if smaller(behind) > smaller(below) { (behind, median) } else { (below, median.wrapping_sub(1)) };
         (left > 0 && left < people && most * m <= smaller(left)).then_some((attribute, at as u32))
     })
 }

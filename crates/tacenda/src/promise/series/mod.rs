@@ -185,13 +185,7 @@ pub trait FromDisk: Sync {
 
     /// Places the people of some groups of the last release and those who join them. `history` has these groups and their
     /// people only. `joining` has the group and the row of each arrival, sorted.
-    fn keep(
-        &self,
-        schema: &Schema,
-        history: &History,
-        table: &Table,
-        joining: &[(u32, Row)],
-    ) -> (Grouping, Changes);
+    fn keep(&self, schema: &Schema, history: &History, table: &Table, joining: &[(u32, Row)]) -> (Grouping, Changes);
 
     /// Refuses people who are missing or have changed, counted over all units.
     fn refuse(&self, missing: usize, changes: Changes) -> Result<(), GroupingError>;

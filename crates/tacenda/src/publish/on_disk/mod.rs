@@ -30,9 +30,9 @@ use crate::ledger::{LedgerError, Scratch, ScratchFile, Store, parts_of};
 use crate::model::{Change, History, Record, RecordKey, Schema, Table};
 use crate::publish::amend::Amended;
 use crate::publish::on_disk::compare::{Fate, compare_part};
-use crate::publish::{ProjectError, erased_note};
 use crate::publish::on_disk::rows::{Fan, Shape};
 use crate::publish::on_disk::snapshot::{Parts, Reading};
+use crate::publish::{ProjectError, erased_note};
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 

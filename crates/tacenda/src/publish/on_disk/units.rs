@@ -2,9 +2,7 @@
 
 use crate::grouping::top::Units;
 use crate::ledger::{LedgerError, Scratch, ScratchFile};
-use crate::model::{
-    History, Membership, PastGroups, Record, RecordKey, Regions, Row, Schema, Table, ValueSetId,
-};
+use crate::model::{History, Membership, PastGroups, Record, RecordKey, Regions, Row, Schema, Table, ValueSetId};
 use crate::promise::FromDisk;
 use crate::publish::ProjectError;
 use crate::publish::on_disk::rows::{self, Fan, Shape, Texts};

@@ -162,13 +162,7 @@ impl FromDisk for IncrementalKAnonymity {
         })
     }
 
-    fn keep(
-        &self,
-        schema: &Schema,
-        history: &History,
-        table: &Table,
-        joining: &[(u32, Row)],
-    ) -> (Grouping, Changes) {
+    fn keep(&self, schema: &Schema, history: &History, table: &Table, joining: &[(u32, Row)]) -> (Grouping, Changes) {
         if self.cohorts {
             return ByUnits::keep(self, history, table);
         }
@@ -269,14 +263,7 @@ impl IncrementalKAnonymity {
     }
 
     /// Puts newcomers into their groups, and cuts those groups further. Where a group is out, its newcomers wait.
-    fn refine(
-        &self,
-        tree: &Tree<'_>,
-        history: &History,
-        past: &Past,
-        joining: &[(u32, Row)],
-        grouping: &mut Grouping,
-    ) {
+    fn refine(&self, tree: &Tree<'_>, history: &History, past: &Past, joining: &[(u32, Row)], grouping: &mut Grouping) {
         let regions = &history.groups.regions;
         let (joining, waiting): (Vec<(u32, Row)>, Vec<(u32, Row)>) =
             joining.iter().partition(|(unit, _)| !past.rows(*unit as usize).is_empty());

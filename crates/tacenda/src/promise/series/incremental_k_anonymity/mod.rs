@@ -6,7 +6,9 @@ mod warnings;
 
 use crate::model::{GroupRule, Hides, Release, Schema, Scope, Table, Terms};
 use crate::promise::series::readers::TIGHT_BOXES;
-use crate::promise::series::{Alternative, ByUnits, FromDisk, ONLY_ADDED, OfSeries, too_few_declared, without_sensitive};
+use crate::promise::series::{
+    Alternative, ByUnits, FromDisk, ONLY_ADDED, OfSeries, too_few_declared, without_sensitive,
+};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{FaultKind, Section, Walk, key};
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,9 @@ mod paper;
 use crate::model::{Hides, History, Lots, Reader, Release, Schema, Scope, Table, Terms};
 use crate::promise::series::m_invariance::{NOBODY_LEAVES, no_refusal_if};
 use crate::promise::series::readers::{READER, READERS, TIGHT_BOXES, WAITING, value_limits, value_sentence, ways};
-use crate::promise::series::{Alternative, FromDisk, ONLY_ADDED, OfSeries, Within, too_few_declared, without_sensitive};
+use crate::promise::series::{
+    Alternative, FromDisk, ONLY_ADDED, OfSeries, Within, too_few_declared, without_sensitive,
+};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{FaultKind, Section, Walk, key};
 use serde::{Deserialize, Serialize};
