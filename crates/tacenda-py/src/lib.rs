@@ -6,6 +6,7 @@
 
 mod answer;
 mod ask;
+mod cluster;
 mod error;
 mod frame;
 mod keywords;
@@ -42,6 +43,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(promises, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(ask::ask, module)?)?;
+    module.add_function(wrap_pyfunction!(cluster::publish_in, module)?)?;
+    module.add_class::<cluster::PyKernel>()?;
     module.add_class::<frame::Frame>()?;
     module.add_class::<release::PyRelease>()?;
     module.add_class::<report::PyReport>()?;

@@ -10,6 +10,11 @@ use tacenda::use_cases::{Progress, RequestFault, UseCaseError};
 /// What is thrown out of the library when Python wants it to end: the exception to go on with.
 struct Stopped(PyErr);
 
+/// Ends what the library does, and goes on with an exception of Python.
+pub fn stop(error: PyErr) -> ! {
+    resume_unwind(Box::new(Stopped(error)))
+}
+
 /// One request of a caller: who is told of its progress, and how far it is.
 pub struct Errand {
     teller: Option<Py<PyAny>>,
@@ -38,7 +43,7 @@ impl Errand {
         let tell = |steps: usize, what: &str| {
             let told = Python::attach(|py| py.check_signals().and_then(|()| self.tell(py, steps, what)));
             if let Err(error) = told {
-                resume_unwind(Box::new(Stopped(error)));
+                stop(error);
             }
         };
         self.finish(py, || work(&tell))

@@ -1,7 +1,7 @@
 """The part in Rust. Import `tacenda`, not this."""
 
 import os
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from tacenda import answers
 
@@ -80,3 +80,19 @@ class Report:
 def promises() -> List[Dict[str, str]]: ...
 def run(words: List[str]) -> int: ...
 def ask(what: str, said: Dict[str, Any], teller: Optional[Callable[[int, int, str], Any]] = None) -> Any: ...
+
+class Kernel:
+    """What a worker of a cluster runs, made from the bytes of a step."""
+
+    def __init__(self, task: bytes) -> None: ...
+    def encode(self, batches: List[Any]) -> Tuple[List[int], List[int], List[bytes]]: ...
+    def spread(self, blobs: List[Tuple[int, int, bytes]]) -> Tuple[List[int], List[int], List[bytes]]: ...
+    def run(self, place: int, blobs: List[Tuple[int, bytes]]) -> Tuple[List[int], List[int], List[bytes]]: ...
+
+def publish_in(
+    said: Dict[str, Any],
+    cluster: Any,
+    columns: List[str],
+    cut: Tuple[int, int],
+    teller: Optional[Callable[[int, int, str], Any]] = None,
+) -> Release: ...

@@ -25,7 +25,7 @@ pub struct Finding {
 
 coded! {
     /// What can be wrong with a release. Each has a code with a page in `explain`.
-    #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+    #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, serde::Deserialize, serde::Serialize)]
     pub enum Fault of units {
         RegionMisses = "A601", "a region does not contain its person",
             "A published row must be true: its region contains the quasi-identifiers of its person. A policy that \

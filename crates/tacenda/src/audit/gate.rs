@@ -8,6 +8,7 @@
 use crate::audit::{Fault, Finding, counts, second_look};
 use crate::model::{History, Membership, Release, Schema, Span, Table, Terms, Values};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What the gate judges. Private: it holds the truth.
@@ -126,10 +127,10 @@ pub(crate) fn last_release(history: &History) -> Release {
 }
 
 /// Faults counted by kind while groups are checked in parallel.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Faults(BTreeMap<Fault, FaultCount>);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 struct FaultCount {
     people: u64,
     groups: u64,

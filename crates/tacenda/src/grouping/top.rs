@@ -9,6 +9,7 @@
 use crate::grouping::buckets::cells::cut_counted;
 use crate::grouping::partition::{CodeCounts, CutDesk, Cuts, Publishes};
 use crate::model::{Schema, Span};
+use serde::{Deserialize, Serialize};
 
 /// How many numbers a pass may count with.
 const MOST_COUNTERS: usize = 1 << 24;
@@ -39,8 +40,7 @@ enum Rule<'a> {
 struct Node {
     cell: Vec<Span>,
     people: usize,
-    /// The attribute, the last code of the left side, and the left node. The right one follows it.
-    cut: Option<(usize, u32, usize)>,
+    cut: Option<Cut>,
 }
 
 /// The counts of one pass.
@@ -49,6 +49,85 @@ pub struct Pass {
     nodes: Vec<usize>,
     /// Per node, attribute and code.
     counts: Vec<u32>,
+}
+
+/// The attribute of a cut, the last code of its left side, and the left node. The right one follows it.
+type Cut = (usize, u32, usize);
+
+/// The node that a person ends in.
+fn walk(point: &[u32], cut: impl Fn(usize) -> Option<Cut>) -> usize {
+    let mut node = 0;
+    while let Some((attribute, at, left)) = cut(node) {
+        node = left + usize::from(point[attribute] > at);
+    }
+    node
+}
+
+/// Counts a person of the node whose counts start there.
+fn count_at(mut start: usize, sizes: &[usize], point: &[u32], counts: &mut [u32]) {
+    for (size, &code) in sizes.iter().zip(point) {
+        counts[start + code as usize] += 1;
+        start += size;
+    }
+}
+
+/// The cuts of a top, to be sent to another machine.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct Route {
+    cuts: Vec<Option<Cut>>,
+}
+
+impl Route {
+    fn node_of(&self, point: &[u32]) -> usize {
+        walk(point, |node| self.cuts[node])
+    }
+}
+
+/// Counts some of the people of a pass, on another machine.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Counter {
+    route: Route,
+    nodes: Vec<usize>,
+    sizes: Vec<usize>,
+}
+
+impl Counter {
+    /// Counts to begin with.
+    pub fn zeros(&self) -> Vec<u32> {
+        vec![0; self.nodes.len() * self.counters()]
+    }
+
+    fn counters(&self) -> usize {
+        self.sizes.iter().sum()
+    }
+
+    /// Counts a person: the quasi codes, and after them the value, if it matters.
+    pub fn count(&self, point: &[u32], counts: &mut [u32]) {
+        if let Ok(place) = self.nodes.binary_search(&self.route.node_of(point)) {
+            count_at(place * self.counters(), &self.sizes, point, counts);
+        }
+    }
+}
+
+impl Pass {
+    /// Adds what another machine has counted: the number of a counter, and how many people.
+    pub fn add(&mut self, at: usize, people: u32) {
+        self.counts[at] += people;
+    }
+}
+
+/// Tells the units of people, on another machine.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Sorter {
+    route: Route,
+    numbers: Vec<usize>,
+}
+
+impl Sorter {
+    /// The unit of a person.
+    pub fn unit(&self, point: &[u32]) -> usize {
+        self.numbers[self.route.node_of(point)]
+    }
 }
 
 impl<'a> Top<'a> {
@@ -90,11 +169,13 @@ impl<'a> Top<'a> {
     /// Counts a person: the quasi codes, and after them the value, if it matters.
     pub fn count(&self, point: &[u32], pass: &mut Pass) {
         let Ok(place) = pass.nodes.binary_search(&self.node_of(point)) else { return };
-        let mut start = place * self.counters;
-        for (size, &code) in self.sizes.iter().zip(point) {
-            pass.counts[start + code as usize] += 1;
-            start += size;
-        }
+        count_at(place * self.counters, &self.sizes, point, &mut pass.counts);
+    }
+
+    /// What another machine needs to count some of the people of a pass.
+    pub fn counter(&self, pass: &Pass) -> Counter {
+        let cuts = self.nodes.iter().map(|node| node.cut).collect();
+        Counter { route: Route { cuts }, nodes: pass.nodes.clone(), sizes: self.sizes.clone() }
     }
 
     /// Cuts the nodes that a pass has counted.
@@ -140,11 +221,7 @@ impl<'a> Top<'a> {
     }
 
     fn node_of(&self, point: &[u32]) -> usize {
-        let mut node = 0;
-        while let Some((attribute, at, left)) = self.nodes[node].cut {
-            node = left + usize::from(point[attribute] > at);
-        }
-        node
+        walk(point, |node| self.nodes[node].cut)
     }
 
     /// The units from left to right, once the top is grown.
@@ -199,11 +276,13 @@ impl Units {
 
     /// The unit of a person.
     pub fn of(&self, point: &[u32]) -> usize {
-        let mut node = 0;
-        while let Some((attribute, at, left)) = self.nodes[node].cut {
-            node = left + usize::from(point[attribute] > at);
-        }
-        self.numbers[node]
+        self.numbers[walk(point, |node| self.nodes[node].cut)]
+    }
+
+    /// What another machine needs to tell the unit of a person.
+    pub fn sorter(&self) -> Sorter {
+        let cuts = self.nodes.iter().map(|node| node.cut).collect();
+        Sorter { route: Route { cuts }, numbers: self.numbers.clone() }
     }
 
     /// The cell of a unit.

@@ -204,6 +204,9 @@ macro_rules! kinds {
         pub enum Kind { $($(#[doc = $doc])* $name,)* }
 
         impl Kind {
+            /// All of them.
+            pub const ALL: &[Kind] = &[$(Kind::$name,)*];
+
             /// Its code, such as `D103`.
             pub fn code(self) -> &'static str {
                 match self { $(Kind::$name => $code,)* }

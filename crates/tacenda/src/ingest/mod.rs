@@ -31,6 +31,7 @@ mod text;
 mod columnar;
 mod person;
 mod snapshot;
+mod frames;
 mod delta;
 pub mod policy_file;
 mod draft;
@@ -41,6 +42,9 @@ pub(crate) use draft::hierarchy_text;
 pub use draft::{Draft, DraftColumn, Guess, draft};
 pub(crate) use error::CODES;
 pub use error::{IngestError, Kind, Problem, SaidIn};
+pub(crate) use frames::{
+    FrameEncoder, duplicates, numbered_public, numbered_values, refuse_columns, refuse_problems, refuse_row_count,
+};
 pub(crate) use policy_file::faults_of;
 pub use policy_file::{AddedLeaves, Loaded, PolicyFileError, Remembered, read_policy};
 pub(crate) use snapshot::{Batch, ReadInBatches, read_in_batches, row_count};

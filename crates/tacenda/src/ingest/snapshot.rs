@@ -293,17 +293,22 @@ impl Input<'_> {
 
     /// Refuses new values that repeat another in another spelling.
     fn refuse_two_spellings(&self, values: &Values, tally: &Tally) -> Result<(), IngestError> {
-        // An old series may already have such values; then the gate judges its groups.
-        let twice = values.spelled_twice().into_iter().filter(|value| value.index() >= self.known.len()).count();
-        if twice > 0 && tally.is_empty() {
-            let detail = counted(twice as u64, "value repeats", "values repeat");
-            let sensitive: Vec<&str> = self.schema.sensitive.iter().map(|sensitive| &sensitive.name[..]).collect();
-            let detail = format!("{detail} another value in another spelling");
-            let problem = Problem { column: Some(sensitive.join(", ")), ..Problem::whole(Kind::WrittenTwice, detail) };
-            return Err(IngestError::Rejected(vec![problem]));
-        }
-        Ok(())
+        if tally.is_empty() { refuse_two_spellings(self.schema, self.known.len(), values) } else { Ok(()) }
     }
+}
+
+/// Refuses values that repeat another in another spelling. The first `known` are those of the series.
+pub(super) fn refuse_two_spellings(schema: &Schema, known: usize, values: &Values) -> Result<(), IngestError> {
+    // An old series may already have such values; then the gate judges its groups.
+    let twice = values.spelled_twice().into_iter().filter(|value| value.index() >= known).count();
+    if twice == 0 {
+        return Ok(());
+    }
+    let detail = counted(twice as u64, "value repeats", "values repeat");
+    let sensitive: Vec<&str> = schema.sensitive.iter().map(|sensitive| &sensitive.name[..]).collect();
+    let detail = format!("{detail} another value in another spelling");
+    let problem = Problem { column: Some(sensitive.join(", ")), ..Problem::whole(Kind::WrittenTwice, detail) };
+    Err(IngestError::Rejected(vec![problem]))
 }
 
 fn no_rows(source: &Source) -> IngestError {

@@ -5,9 +5,10 @@
 //! published as the root.
 
 use crate::model::{DatePattern, Hierarchy, Span};
+use serde::{Deserialize, Serialize};
 
 /// A quasi attribute as the policy file declares it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Quasi {
     /// The column's name.
     pub name: String,
@@ -33,7 +34,7 @@ pub struct Quasi {
 pub const OTHER: &str = "other";
 
 /// The declared values of an attribute. Intervals are half open, `[lo, hi)`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub enum Domain {
     /// Whole numbers.
     Integer {
@@ -64,7 +65,7 @@ pub enum Domain {
 }
 
 /// The public lines that published boundaries fall on. The domain's ends always count as lines.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub enum Grid {
     /// Every code is a line.
     Free,

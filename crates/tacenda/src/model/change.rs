@@ -1,9 +1,10 @@
 //! What happened between two snapshots, as numbers.
 
 use crate::model::{History, Row, Table};
+use serde::{Deserialize, Serialize};
 
 /// Arrivals, departures and changes since the last snapshot. Counts only; for the steward.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Change {
     /// People never seen before.
     pub arrived: u32,

@@ -1,9 +1,10 @@
 //! How dates are written in a table, if not like 2025-12-31.
 
 use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
 
 /// A way to write dates, such as `DD.MM.YYYY`. The policy file names it: which of two numbers is the month cannot be guessed.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub enum DatePattern {
     /// Days counted from 1899-12-30, as spreadsheets keep them.
     Excel,
@@ -12,7 +13,7 @@ pub enum DatePattern {
 }
 
 /// A part of a date.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub enum DatePart {
     /// Four digits.
     Year,

@@ -6,6 +6,7 @@
 
 use crate::model::Span;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// The label of a value that was not recorded. It is an ordinary leaf, never a wildcard.
 pub const NULL: &str = "NULL";
@@ -14,7 +15,7 @@ pub const NULL: &str = "NULL";
 pub const ROOT: &str = "*";
 
 /// A rooted tree with ordered leaves. Node 0 is the root; nodes are in depth-first order.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Hierarchy {
     labels: Vec<String>,
     parents: Vec<u32>,

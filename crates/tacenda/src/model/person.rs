@@ -1,9 +1,10 @@
 //! Which of a person's rows counts, if a table has several: hospital stays, visits, payments.
 
 use crate::model::DatePattern;
+use serde::{Deserialize, Serialize};
 
 /// The policy's rules for people with several rows.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct PersonRows {
     /// How several rows are merged.
     pub rule: RowRule,
@@ -16,7 +17,7 @@ pub struct PersonRows {
 }
 
 /// How several rows of one person are merged.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub enum RowRule {
     /// They are an error.
     #[default]
@@ -30,7 +31,7 @@ pub enum RowRule {
 }
 
 /// Which of a person's values is kept when rows are combined.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub enum CombineRule {
     /// They must all be the same.
     #[default]
@@ -46,7 +47,7 @@ pub enum CombineRule {
 }
 
 /// The column that says which of two rows is the later one.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct PersonOrder {
     /// Its name.
     pub column: String,
@@ -55,7 +56,7 @@ pub struct PersonOrder {
 }
 
 /// How the column that orders rows is read.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub enum OrderKind {
     /// It is this quasi attribute.
     Quasi(usize),

@@ -41,7 +41,7 @@ impl Role {
 }
 
 /// A sensitive attribute.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Sensitive {
     /// The column's name.
     pub name: String,
@@ -55,7 +55,7 @@ pub struct Sensitive {
 }
 
 /// What happens to a sensitive value that is not listed.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub enum Unlisted {
     /// It is refused.
     #[default]
@@ -87,7 +87,7 @@ impl Unlisted {
 }
 
 /// A column that is published as it is.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Public {
     /// The column's name.
     pub name: String,
@@ -96,7 +96,7 @@ pub struct Public {
 }
 
 /// The columns of a series, by role.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Schema {
     /// The identifier's column.
     pub identifier: String,

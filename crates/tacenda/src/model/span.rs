@@ -4,8 +4,10 @@
 //! to right, a hierarchy node is a run too, and so is the whole domain. All operations are total:
 //! every pair of spans has a meet, which may be empty.
 
+use serde::{Deserialize, Serialize};
+
 /// A run of codes, `lo..=hi`; empty when `lo > hi`.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Span {
     /// The lowest code.
     pub lo: u32,

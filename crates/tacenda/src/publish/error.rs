@@ -213,6 +213,38 @@ coded! {
              quasi columns together may have 16 million values. A wide column of numbers or dates has more. Before the \
              first release a smaller domain or coarser numbers help. With enough memory nothing needs to be counted.";
         #[error(
+            "the table changed while the cluster read it: some of its rows were read twice, and differently; write it to files or a \
+             table first, and publish that"
+        )]
+        TableMoved = "R707", "the table changed while it was read",
+            "A cluster reads rows again when a machine fails, or when memory is short. Every row is counted at every step. Here the \
+             second reading gave other rows than the first. The table may depend on chance or on the clock, or somebody wrote to \
+             it meanwhile. Nothing was published. Write the table to files, or name one version of it, and publish that.";
+        #[error(
+            "the table has more than {most} different texts in its sensitive or public columns, and the driver of a cluster holds no \
+             more; take public columns out, or publish it with tacenda publish"
+        )]
+        TooManyTexts {
+            /// How many there may be.
+            most: usize,
+        } = "R708", "too many texts for the driver of a cluster",
+            "The machines of a cluster number texts together, so the driver holds all different ones. There are too many here: usually \
+             a public column names people. Take it out, or publish the table on one machine.";
+        #[error(
+            "the machines of the cluster have another version of tacenda than the driver; install the same wheel everywhere"
+        )]
+        OtherVersions = "R709", "other versions in the cluster",
+            "Machines of a cluster form groups and judge them. Another version may form other groups, so it is refused. Install the \
+             same wheel on the driver and on every machine.";
+        #[error("this table cannot be published from a cluster: {why}; publish it on one machine with tacenda publish")]
+        NotInCluster {
+            /// Why not.
+            why: &'static str,
+        } = "R710", "this table cannot be published from a cluster",
+            "A cluster forms groups unit by unit. That works for incremental-k-anonymity with cohorts = true, and for whole \
+             tables with one row per person. It does not work for the other promises and views, after a column gained values, \
+             and after people were erased. Nothing was published. Publish the table on one machine.";
+        #[error(
             "{file} was made elsewhere, and {model} needs to know which group each person was in; give the table it \
              was made from with --truth, or start a new series and audit both together"
         )]

@@ -89,7 +89,7 @@ pub struct Project {
     loaded: Loaded,
     store: Option<Store>,
     /// The values that columns gained since the last release.
-    amended: Amended,
+    pub(super) amended: Amended,
     /// Replaces the vault's seed if there is no vault yet and nothing is written.
     throwaway: Seed,
     /// Why the vault stayed closed to somebody who only looks.
@@ -127,11 +127,11 @@ struct Opened {
 /// What a release is made from: the past, and a snapshot. Private.
 #[derive(Debug)]
 pub struct Ingredients {
-    history: History,
-    last: Option<Table>,
-    snapshot: Snapshot,
+    pub(super) history: History,
+    pub(super) last: Option<Table>,
+    pub(super) snapshot: Snapshot,
     /// The people, if they are on disk. Then the history has no records and the snapshot no rows.
-    on_disk: Option<OnDisk>,
+    pub(super) on_disk: Option<OnDisk>,
 }
 
 impl Ingredients {
@@ -914,7 +914,7 @@ impl Project {
     }
 
     /// The label, if no release of the series has it.
-    fn unused_label(&self, label: Option<&str>, number: u32) -> Result<String, ProjectError> {
+    pub(super) fn unused_label(&self, label: Option<&str>, number: u32) -> Result<String, ProjectError> {
         let used = self.store.iter().flat_map(Store::publications);
         free_label(label, number, used.map(|publication| (publication.number, publication.label.as_str())))
     }
@@ -1057,7 +1057,7 @@ fn read_as_other(schema: &Schema, table: &Table) -> Vec<String> {
     schema.quasi.iter().enumerate().filter_map(note).collect()
 }
 
-fn as_other(quasi: &Quasi, rows: u64) -> Option<String> {
+pub(super) fn as_other(quasi: &Quasi, rows: u64) -> Option<String> {
     (rows > 0).then(|| format!("column {}: {} read as {OTHER}", quasi.name, counted(rows, "row is", "rows are")))
 }
 

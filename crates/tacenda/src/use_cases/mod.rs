@@ -64,7 +64,7 @@ pub use policy_text::{policy_text, save_policy_text};
 pub use private_file::write_private;
 pub use problem::ProblemReport;
 pub use receipt::{ReceiptAnswer, ReceiptReport, ReceiptedRelease, receipt};
-pub use release::{Next, PublishReport, Rehearsed, ReleaseRequest};
+pub use release::{ClusterCut, Next, PublishReport, Rehearsed, ReleaseRequest};
 pub use releases::{
     CountReport, LogEvent, LogReport, LogView, ReleaseFile, ShowReport, VerifyFault, VerifyReport, VerifyRequest,
     count, log, release_files, show, verify,

@@ -4,7 +4,8 @@ use crate::ingest;
 use crate::ingest::{Given, Source};
 use crate::promise::{Connection, DatabaseTable};
 use crate::publish::{
-    Access, Ingredients, Input, NextRelease, POLICY_FILE, Project, ProjectError, Rehearsal, memory_for, most_rows,
+    Access, Cluster, ClusterTable, Ingredients, Input, NextRelease, POLICY_FILE, Project, ProjectError, Rehearsal,
+    memory_for, most_rows,
 };
 use crate::use_cases::plan::Plan;
 use crate::use_cases::{
@@ -197,6 +198,51 @@ impl ReleaseRequest {
         Ok(Next::Release(Box::new(rehearsed)))
     }
 }
+
+impl ReleaseRequest {
+    /// The same with a table that a cluster has. The cluster forms the release and judges it unit by unit.
+    pub fn prepare_in(
+        self,
+        cluster: &mut dyn Cluster,
+        columns: &[String],
+        cut: ClusterCut,
+        progress: Progress<'_>,
+    ) -> Result<Next, UseCaseError> {
+        let mut project = self.project.open(Access::Publish)?;
+        self.backup.iter().for_each(|file| project.back_up_to(file));
+        project.assert_as_published()?;
+        project.assert_signatures(None)?;
+        project.assert_backup()?;
+        let step = |what: &str| progress(CLUSTER_STEPS, what);
+        let table = ClusterTable { columns, parts: cut.parts, unit: cut.unit, memory: self.memory };
+        let next = self.next();
+        let material = project.material_of_cluster(cluster, &table, next.label, &step)?;
+        if let Some(number) = project.published_from(&material, next)? {
+            return Ok(self.already(project, number, progress));
+        }
+        let rehearsal = project.rehearse(&material, next, &step)?;
+        let database = self.project.database.clone();
+        Ok(Next::Release(Box::new(Rehearsed { project, material, rehearsal, database })))
+    }
+}
+
+/// How the work of a cluster is cut. No release depends on it.
+#[derive(Clone, Copy, Debug)]
+pub struct ClusterCut {
+    /// In how many parts people are kept.
+    pub parts: usize,
+    /// How many people a unit may have.
+    pub unit: usize,
+}
+
+impl Default for ClusterCut {
+    fn default() -> ClusterCut {
+        ClusterCut { parts: 64, unit: 1 << 18 }
+    }
+}
+
+/// How many steps a release from a cluster has before it is written.
+const CLUSTER_STEPS: usize = 8;
 
 impl ReleaseRequest {
     /// The release with the wanted label, if there is one and the table need not be read to know that it is this one: a

@@ -10,20 +10,20 @@ use tacenda::publish::{Access, Input, Machine, NextRelease, Project, ProjectErro
 
 /// How the promise and the columns of a series vary.
 #[derive(Clone, Copy, Debug)]
-struct Kind {
-    k: u32,
-    l: Option<u32>,
-    public: bool,
-    linked: bool,
-    withhold: bool,
-    cohorts: bool,
-    tight: bool,
+pub(crate) struct Kind {
+    pub k: u32,
+    pub l: Option<u32>,
+    pub public: bool,
+    pub linked: bool,
+    pub withhold: bool,
+    pub cohorts: bool,
+    pub tight: bool,
     /// incremental-l-diversity, and how its groups are formed.
-    diverse: Option<&'static str>,
+    pub diverse: Option<&'static str>,
 }
 
 /// A person: identifier, age or none, place, illness, ward.
-type TableRow = (u32, Option<u32>, u32, u32, u32);
+pub(crate) type TableRow = (u32, Option<u32>, u32, u32, u32);
 
 fn policy(kind: Kind) -> String {
     let Kind { k, l, public, linked, withhold, cohorts, tight, diverse } = kind;
@@ -48,7 +48,7 @@ fn policy(kind: Kind) -> String {
     )
 }
 
-fn write_table(path: &Path, people: &[TableRow], turn: usize) {
+pub(crate) fn write_table(path: &Path, people: &[TableRow], turn: usize) {
     let mut lines: Vec<String> = people
         .iter()
         .map(|(id, age, place, illness, ward)| {
@@ -65,7 +65,7 @@ fn write_table(path: &Path, people: &[TableRow], turn: usize) {
 }
 
 /// A project folder with a seed, to be copied.
-fn project(kind: Kind) -> tempfile::TempDir {
+pub(crate) fn project(kind: Kind) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("tacenda.toml"), policy(kind)).unwrap();
     let tree: Vec<String> = (0..12).map(|leaf| format!("{leaf};n{};*", leaf / 3)).collect();
@@ -74,7 +74,7 @@ fn project(kind: Kind) -> tempfile::TempDir {
     folder
 }
 
-fn copy(from: &Path) -> tempfile::TempDir {
+pub(crate) fn copy(from: &Path) -> tempfile::TempDir {
     let to = tempfile::tempdir().unwrap();
     copy_into(from, to.path());
     to
@@ -92,7 +92,7 @@ fn copy_into(from: &Path, to: &Path) {
     }
 }
 
-fn input(table: PathBuf, memory: Option<u64>) -> Input {
+pub(crate) fn input(table: PathBuf, memory: Option<u64>) -> Input {
     Input { table: Given::Path(table), delta: false, show_values: false, memory, threads: 2 }
 }
 
@@ -149,7 +149,7 @@ fn scratch(root: &Path) -> usize {
 }
 
 /// Asserts that both projects have published and remember the same.
-fn assert_same(memory: &Path, disk: &Path, what: &str) {
+pub(crate) fn assert_same(memory: &Path, disk: &Path, what: &str) {
     assert_eq!(data(memory), data(disk), "{what}: the data");
     let (one, two) = (store(memory), store(disk));
     assert!(one.history().unwrap() == two.history().unwrap(), "{what}: the history");
@@ -165,12 +165,12 @@ fn assert_same(memory: &Path, disk: &Path, what: &str) {
     assert_eq!(scratch(disk), 0, "{what}: scratch files are gone");
 }
 
-fn person(id: u32) -> impl Strategy<Value = TableRow> {
+pub(crate) fn person(id: u32) -> impl Strategy<Value = TableRow> {
     (prop::option::weighted(0.9, 0u32..64), 0u32..12, 0u32..5, 0u32..3)
         .prop_map(move |(age, place, illness, ward)| (id, age, place, illness, ward))
 }
 
-fn kind() -> impl Strategy<Value = Kind> {
+pub(crate) fn kind() -> impl Strategy<Value = Kind> {
     let form =
         (any::<bool>(), any::<bool>(), prop::option::weighted(0.3, prop::sample::select(vec!["dealt", "drawn"])));
     (2u32..6, prop::option::of(2u32..3), any::<bool>(), any::<bool>(), any::<bool>(), form).prop_map(

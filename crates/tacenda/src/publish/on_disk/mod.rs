@@ -12,12 +12,16 @@
 //! The way is chosen if `--memory` is less than the table needs. A promise must form its groups by units
 //! ([`FromDisk`]); other ones are refused, with the reason.
 
+mod cluster;
+mod compare;
 mod people;
 mod release;
 mod rows;
 mod snapshot;
 mod units;
 
+pub use cluster::{Blob, BlobKind, Cluster, ClusterStep, Kernel, Listener, StepInput};
+pub(super) use cluster::{Driving, drive};
 pub(super) use people::{Everyone, NextPeople};
 pub(super) use release::{Making, prepare};
 
@@ -25,9 +29,12 @@ use crate::ingest::{self, ReadOptions, Snapshot, Source};
 use crate::ledger::{LedgerError, Scratch, ScratchFile, Store, parts_of};
 use crate::model::{Change, History, Record, RecordKey, Schema, Table};
 use crate::publish::amend::Amended;
+use crate::publish::on_disk::compare::{Fate, compare_part};
 use crate::publish::on_disk::rows::{Fan, Shape};
 use crate::publish::on_disk::snapshot::{Parts, Reading};
 use crate::publish::{ProjectError, erased_note};
+use serde::{Deserialize, Serialize};
+use std::sync::Mutex;
 
 /// How many files are written at a time, at most.
 const MOST_FILES: usize = 256;
@@ -52,10 +59,12 @@ pub(super) struct OnDisk {
     /// In how many parts the vault has its people.
     past_parts: usize,
     per_file: usize,
+    /// What a cluster has formed and judged of these people.
+    elsewhere: Mutex<Option<cluster::Elsewhere>>,
 }
 
 /// What was counted while people were compared with those of the vault.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 struct Counted {
     change: Change,
     newcomers: usize,
@@ -63,6 +72,8 @@ struct Counted {
     missing: usize,
     /// How many people are out for good since an earlier release.
     out: usize,
+    /// How many people are here.
+    here: usize,
     /// How many newcomers have each value.
     values: Vec<u64>,
     /// Whether a newcomer was in no earlier snapshot.
@@ -114,6 +125,7 @@ impl OnDisk {
             per_file,
             snapshot: parts,
             scratch,
+            elsewhere: Mutex::new(None),
         };
         on_disk.compare(plan, &history)?;
         let texts = &on_disk.snapshot.texts;
@@ -169,49 +181,24 @@ impl OnDisk {
                 amended.stay(schema, &mut table, last.as_ref(), &before);
                 self.snapshot.set_quasi(&self.scratch, part, &table)?;
             }
-            counted.change = counted.change.and(Change::between(&before, last.as_ref(), &table));
-            let mut keep = |record: &Record, here: Option<_>, row: &mut Vec<u32>| {
+            let of_part = compare_part(&before, last.as_ref(), &table, |fate| {
                 row.clear();
-                match here {
-                    Some(here) => shape.put(&table, here, row),
-                    None => shape.put_nobody(record.key, row),
-                }
-                row.push(u32::from(here.is_some()));
-                rows::put_record(record, row);
-                kept.put(record.group as usize / self.groups_per_unit, row)
-            };
-            let mut records = before.records.iter().peekable();
-            for here in table.rows() {
-                let key = table.key(here);
-                while let Some(gone) = records.next_if(|record| record.key < key) {
-                    if before.is_current(gone) {
-                        counted.missing += 1;
-                        keep(gone, None, &mut row)?;
+                match fate {
+                    Fate::Kept(record, here) => {
+                        shape.put_kept(&table, record, here, &mut row);
+                        kept.put(record.group as usize / self.groups_per_unit, &row)
                     }
-                }
-                match records.next_if(|record| record.key == key) {
-                    Some(record) if before.is_current(record) => keep(record, Some(here), &mut row)?,
-                    Some(record) if record.is_published() => {
-                        counted.out += 1;
-                        row.clear();
-                        rows::put_key(record.key, &mut row);
-                        out.put(part, &row)?;
+                    Fate::Out(here) => {
+                        rows::put_key(table.key(here), &mut row);
+                        out.put(part, &row)
                     }
-                    known => {
-                        counted.newcomers += 1;
-                        let value = table.sensitive()[here.index()].index();
-                        counted.values.get_mut(value).into_iter().for_each(|count| *count += 1);
-                        counted.is_anybody_new |= known.is_none();
-                        row.clear();
+                    Fate::New(here) => {
                         shape.put(&table, here, &mut row);
-                        newcomers.put(part, &row)?;
+                        newcomers.put(part, &row)
                     }
                 }
-            }
-            for gone in records.filter(|gone| before.is_current(gone)) {
-                counted.missing += 1;
-                keep(gone, None, &mut row)?;
-            }
+            })?;
+            counted = std::mem::take(&mut counted).and(of_part);
         }
         (self.kept, self.newcomers, self.out) = (kept.finish()?, newcomers.finish()?, out.finish()?);
         self.counted = counted;

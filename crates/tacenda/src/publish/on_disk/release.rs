@@ -11,12 +11,13 @@ use crate::promise::{Changes, FromDisk, PolicyFile, SeriesPromise};
 use crate::publish::on_disk::people::NextPeople;
 use crate::publish::on_disk::rows::{self, Fan};
 use crate::publish::on_disk::units::{Joined, Members, Unit};
-use crate::publish::on_disk::{OnDisk, PastPeople};
+use crate::publish::on_disk::{OnDisk, PastPeople, cluster};
 use crate::publish::recode::{Part, dealt, linked_id, numbers, public_lots};
 use crate::publish::{
     PeopleFacts, Prepared, Prepares, ProjectError, PublishError, Stamp, assert_limits, counts, is_refused,
 };
 use std::collections::BTreeMap;
+use std::sync::PoisonError;
 
 /// What a release is made from.
 #[derive(Clone, Copy)]
@@ -38,6 +39,10 @@ pub(in crate::publish) fn prepare(
     step: &dyn Fn(&str),
 ) -> Result<(Prepared, NextPeople), ProjectError> {
     let Making { file, on_disk, history, .. } = *making;
+    let elsewhere = on_disk.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(judged) = elsewhere {
+        return cluster::prepare(making, judged);
+    }
     let mut formed = making.form(step)?;
     let (people, withheld) = (on_disk.people(), formed.left_out());
     assert_limits(file, 0, formed.sensitive.len(), withheld, people)?;
@@ -68,30 +73,30 @@ pub(in crate::publish) fn prepare(
 
 /// The groups of all units, in the policy's order.
 #[derive(Default)]
-struct Formed {
-    ends: Vec<u32>,
-    regions: Vec<Span>,
+pub(super) struct Formed {
+    pub ends: Vec<u32>,
+    pub regions: Vec<Span>,
     /// Per row the value; and the person's public cells and linked id, where these are published.
-    sensitive: Vec<Value>,
-    public: Vec<u32>,
-    linked: Vec<u64>,
-    units: Vec<Solved>,
+    pub sensitive: Vec<Value>,
+    pub public: Vec<u32>,
+    pub linked: Vec<u64>,
+    pub(super) units: Vec<Solved>,
     /// Per attribute, how many published people have each code.
-    codes: Vec<BTreeMap<u32, u64>>,
+    pub codes: Vec<BTreeMap<u32, u64>>,
     /// People of the last release who are left out from now on.
-    taken_out: usize,
+    pub taken_out: usize,
     /// Arrivals who wait.
-    waiting: usize,
+    pub waiting: usize,
     /// People who were out before.
-    out: usize,
+    pub out: usize,
     /// The arrivals who are in no unit, by part: they wait.
-    in_no_unit: Vec<Option<ScratchFile>>,
+    pub(super) in_no_unit: Vec<Option<ScratchFile>>,
     /// Those who join groups of the last release.
-    joined: Joined,
+    pub(super) joined: Joined,
 }
 
 /// A unit whose groups are formed.
-struct Solved {
+pub(super) struct Solved {
     /// Which unit of people of the last release; or the file of arrivals.
     of: Of,
     members: Members,
@@ -106,8 +111,27 @@ enum Of {
 }
 
 impl Formed {
-    fn left_out(&self) -> usize {
+    pub fn left_out(&self) -> usize {
         self.taken_out + self.waiting + self.out
+    }
+
+    /// Adds the groups of a unit that were formed elsewhere: ends, regions, and per row the value, public cells and linked id.
+    pub fn take(
+        &mut self,
+        ends: Vec<u32>,
+        mut regions: Vec<Span>,
+        (mut sensitive, mut public, mut linked): (Vec<Value>, Vec<u32>, Vec<u64>),
+        codes: Vec<BTreeMap<u32, u64>>,
+    ) {
+        let base = self.sensitive.len() as u32;
+        self.ends.extend(ends.iter().map(|end| base + end));
+        self.regions.append(&mut regions);
+        self.sensitive.append(&mut sensitive);
+        self.public.append(&mut public);
+        self.linked.append(&mut linked);
+        for (all, more) in self.codes.iter_mut().zip(codes) {
+            more.into_iter().for_each(|(code, people)| *all.entry(code).or_default() += people);
+        }
     }
 
     /// Adds the groups of a unit.
@@ -136,7 +160,7 @@ impl Formed {
     }
 
     /// The finished release: the groups in their order, which is a permutation of the policy's.
-    fn release(&mut self, making: &Making<'_>, order: &[u32]) -> Release {
+    pub fn release(&mut self, making: &Making<'_>, order: &[u32]) -> Release {
         let Making { file, seed, history, on_disk, label, .. } = *making;
         let stamp = Stamp { seed, number: history.releases + 1, label, linked_ids: file.output.linked_ids };
         let attributes = file.schema.quasi.len();
@@ -171,7 +195,7 @@ impl Formed {
 }
 
 /// Adds how many of some rows have each code.
-fn count_codes(codes: &mut [BTreeMap<u32, u64>], schema: &Schema, table: &Table, rows: &[u32]) {
+pub(super) fn count_codes(codes: &mut [BTreeMap<u32, u64>], schema: &Schema, table: &Table, rows: &[u32]) {
     for (attribute, (codes, quasi)) in codes.iter_mut().zip(&schema.quasi).enumerate() {
         let column = table.quasi(attribute);
         let found = people_by_code(rows.iter().map(|&row| column[row as usize]), quasi.size());
@@ -301,7 +325,7 @@ impl Making<'_> {
     }
 
     /// The history after the release, without records; and the records, on disk.
-    fn after(
+    pub(super) fn after(
         &self,
         release: &Release,
         order: &[u32],
@@ -358,7 +382,7 @@ impl Making<'_> {
 
 /// The row of the table and the place in the release of everyone who was placed. Somebody who is not in the table counts
 /// as another place of the first row, so that the gate sees it.
-fn placed_rows(table: &Table, numbers: &[u32], places: &[u32]) -> Vec<(u32, u32)> {
+pub(super) fn placed_rows(table: &Table, numbers: &[u32], places: &[u32]) -> Vec<(u32, u32)> {
     let placed = numbers.chunks_exact(rows::KEY_AND_GROUP).map(|row| {
         let group = rows::after_key(row)[0];
         let place = if group == LEFT_OUT { LEFT_OUT } else { places[group as usize] };
@@ -375,7 +399,7 @@ fn put_placed(placed: &mut Fan<'_>, key: RecordKey, group: u32, parts: usize) ->
 }
 
 /// The last release before any of its groups is read.
-fn empty_release(history: &History, schema: &Schema) -> Release {
+pub(super) fn empty_release(history: &History, schema: &Schema) -> Release {
     Release {
         number: history.releases,
         regions: Regions::new(schema.quasi.len()),
@@ -385,7 +409,7 @@ fn empty_release(history: &History, schema: &Schema) -> Release {
 }
 
 /// Adds the groups of a part of a release.
-fn append(release: &mut Release, part: Release) {
+pub(super) fn append(release: &mut Release, part: Release) {
     let base = release.sensitive.len() as u32;
     release.ends.extend(part.ends.iter().map(|end| base + end));
     part.regions.iter().for_each(|region| release.regions.push(region));

@@ -56,6 +56,16 @@ impl Shape {
         out.resize(out.len() + self.width() - KEY, 0);
     }
 
+    /// Appends the row of somebody of the last release, who may be gone.
+    pub fn put_kept(self, table: &Table, record: &Record, here: Option<Row>, out: &mut Vec<u32>) {
+        match here {
+            Some(here) => self.put(table, here, out),
+            None => self.put_nobody(record.key, out),
+        }
+        out.push(u32::from(here.is_some()));
+        put_record(record, out);
+    }
+
     /// The people of some rows, which are sorted by key.
     pub fn table<'r>(self, rows: impl Iterator<Item = &'r [u32]> + Clone, texts: &Texts) -> Table {
         let column = |at: usize| rows.clone().map(|row| row[at]).collect::<Vec<u32>>();
@@ -115,7 +125,7 @@ pub(super) fn after_key(row: &[u32]) -> &[u32] {
 }
 
 /// Numbers as bytes.
-fn bytes_of(numbers: &[u32]) -> Vec<u8> {
+pub(super) fn bytes_of(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
@@ -169,7 +179,7 @@ pub(super) fn each(
     }
 }
 
-fn numbers_of(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
+pub(super) fn numbers_of(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
     bytes.chunks_exact(4).map(|number| u32::from_le_bytes([number[0], number[1], number[2], number[3]]))
 }
 

@@ -27,6 +27,16 @@ struct Part {
     people: usize,
 }
 
+impl Part {
+    fn write(scratch: &Scratch, shape: Shape, rows: &[&[u32]]) -> Result<Part, LedgerError> {
+        let column = |at: usize| rows.iter().map(|row| row[at]).collect::<Vec<u32>>();
+        let columns = (4..shape.width()).map(|at| rows::write(scratch, &column(at))).collect::<Result<_, _>>()?;
+        let mut keys = Vec::with_capacity(4 * rows.len());
+        rows.iter().for_each(|row| rows::put_key(rows::key(row), &mut keys));
+        Ok(Part { keys: rows::write(scratch, &keys)?, columns, people: rows.len() })
+    }
+}
+
 /// Rows as they are read, on their way to the files of their parts.
 pub(super) struct Reading<'s> {
     fan: Mutex<(Fan<'s>, Result<(), LedgerError>)>,
@@ -141,6 +151,20 @@ impl Unsorted<'_> {
 }
 
 impl Parts {
+    /// Nobody, in so many parts.
+    pub fn nobody(texts: Texts, scratch: &Scratch, schema: &Schema, parts: usize) -> Result<Parts, LedgerError> {
+        let empty = |_| Part::write(scratch, Shape::of(schema), &[]);
+        Ok(Parts { parts: (0..parts).map(empty).collect::<Result<_, _>>()?, texts, people: 0 })
+    }
+
+    /// Puts people into a part that has none, from rows sorted by key.
+    pub fn put(&mut self, scratch: &Scratch, part: usize, schema: &Schema, rows: &[&[u32]]) -> Result<(), LedgerError> {
+        let new = Part::write(scratch, Shape::of(schema), rows)?;
+        self.people += new.people;
+        let old = std::mem::replace(&mut self.parts[part], new);
+        old.columns.iter().chain([&old.keys]).try_for_each(|&file| scratch.remove(file))
+    }
+
     /// How many parts there are: a power of two.
     pub fn len(&self) -> usize {
         self.parts.len()

@@ -5,7 +5,7 @@ use crate::ledger::{LedgerError, Scratch, ScratchFile};
 use crate::model::{History, Membership, PastGroups, Record, RecordKey, Regions, Row, Schema, Table, ValueSetId};
 use crate::promise::FromDisk;
 use crate::publish::ProjectError;
-use crate::publish::on_disk::rows::{self, Fan, Shape};
+use crate::publish::on_disk::rows::{self, Fan, Shape, Texts};
 use crate::publish::on_disk::{MOST_FILES, OnDisk};
 
 /// A unit in memory.
@@ -28,6 +28,38 @@ pub(super) struct Joined {
     pub wait: usize,
 }
 
+impl Unit {
+    /// The people of some groups of the last release, from rows sorted by key. `regions` are those of the groups, the first
+    /// of which is `first`; in the unit they are numbered from 0 on.
+    pub fn kept(rows: &[u32], shape: Shape, first: u32, regions: Regions, past: &History, texts: &Texts) -> Unit {
+        let all = || rows.chunks_exact(shape.kept_width());
+        let record = |row: &[u32]| {
+            let record = rows::record(rows::key(row), &row[shape.width() + 1..]);
+            Record { group: record.group - first, ..record }
+        };
+        let history = History {
+            releases: past.releases,
+            records: all().map(record).collect(),
+            groups: PastGroups { regions, cells: Regions::default() },
+            values: past.values.clone(),
+            ..History::default()
+        };
+        let here = all().filter(|row| row[shape.width()] == 1);
+        Unit { table: shape.table(here, texts), history, joining: Vec::new() }
+    }
+
+    /// The arrivals of one cell, from rows sorted by key.
+    pub fn arrivals(rows: &[u32], shape: Shape, schema: &Schema, past: &History, texts: &Texts) -> Unit {
+        let history = History {
+            releases: past.releases,
+            groups: PastGroups { regions: Regions::new(schema.quasi.len()), cells: Regions::default() },
+            values: past.values.clone(),
+            ..History::default()
+        };
+        Unit { table: shape.table(rows.chunks_exact(shape.width()), texts), history, joining: Vec::new() }
+    }
+}
+
 impl OnDisk {
     /// Reads the people of some groups of the last release, and those who join them. The groups are numbered from 0 on.
     pub(super) fn kept_unit(
@@ -40,29 +72,19 @@ impl OnDisk {
         let shape = Shape::of(schema);
         let arrivals = rows::read_some(&self.scratch, joined.files.get(at).copied().flatten())?;
         let numbers = rows::read_some(&self.scratch, self.kept[at])?;
-        let all = || numbers.chunks_exact(shape.kept_width());
         let first = at * self.groups_per_unit;
-        let record = |row: &[u32]| {
-            let record = rows::record(rows::key(row), &row[shape.width() + 1..]);
-            Record { group: record.group - first as u32, ..record }
-        };
         let regions = &past.groups.regions;
         let mut mine = Regions::new(regions.attributes());
         (first..regions.len().min(first + self.groups_per_unit)).for_each(|group| mine.push(regions.get(group)));
-        let history = History {
-            releases: past.releases,
-            records: all().map(record).collect(),
-            groups: PastGroups { regions: mine, cells: Regions::default() },
-            values: past.values.clone(),
-            value_sets: past.value_sets.clone(),
-            past_sets: past_sets_of(past, all().map(rows::key)),
-            erased: past.erased.clone(),
-            ..History::default()
-        };
-        let here = all().filter(|row| row[shape.width()] == 1);
+        let mut unit = Unit::kept(&numbers, shape, first as u32, mine, past, &self.snapshot.texts);
+        let all = || numbers.chunks_exact(shape.kept_width());
+        unit.history.value_sets = past.value_sets.clone();
+        unit.history.past_sets = past_sets_of(past, all().map(rows::key));
+        unit.history.erased = past.erased.clone();
         if arrivals.is_empty() {
-            return Ok(Unit { table: shape.table(here, &self.snapshot.texts), history, joining: Vec::new() });
+            return Ok(unit);
         }
+        let here = all().filter(|row| row[shape.width()] == 1);
         let arrivals = arrivals.chunks_exact(shape.width() + 1).map(|row| (row, Some(row[shape.width()])));
         let mut everyone: Vec<(&[u32], Option<u32>)> = here.map(|row| (row, None)).chain(arrivals).collect();
         everyone.sort_by_key(|(row, _)| rows::key(row));
@@ -70,7 +92,7 @@ impl OnDisk {
         let mut joining: Vec<(u32, Row)> = joins.collect();
         joining.sort_unstable();
         let table = shape.table(everyone.iter().map(|(row, _)| *row), &self.snapshot.texts);
-        Ok(Unit { table, history, joining })
+        Ok(Unit { table, joining, ..unit })
     }
 
     /// Sorts the arrivals by the groups that they join.
@@ -112,15 +134,7 @@ impl OnDisk {
     ) -> Result<Unit, LedgerError> {
         let shape = Shape::of(schema);
         let numbers = rows::read_some(&self.scratch, file)?;
-        let attributes = schema.quasi.len();
-        let history = History {
-            releases: past.releases,
-            groups: PastGroups { regions: Regions::new(attributes), cells: Regions::default() },
-            values: past.values.clone(),
-            ..History::default()
-        };
-        let table = shape.table(numbers.chunks_exact(shape.width()), &self.snapshot.texts);
-        Ok(Unit { table, history, joining: Vec::new() })
+        Ok(Unit::arrivals(&numbers, shape, schema, past, &self.snapshot.texts))
     }
 
     /// Sorts the arrivals into units: passes over all of them count, until every unit is small.
@@ -179,17 +193,26 @@ impl Members {
         rows: impl Iterator<Item = u32>,
         left_out: impl Iterator<Item = u32>,
     ) -> Result<Members, LedgerError> {
+        Ok(Members(rows::write(scratch, &Members::numbers(ends, rows, left_out))?))
+    }
+
+    /// The same as numbers.
+    pub fn numbers(ends: &[u32], rows: impl Iterator<Item = u32>, left_out: impl Iterator<Item = u32>) -> Vec<u32> {
         let mut numbers = vec![ends.len() as u32];
         numbers.extend_from_slice(ends);
         numbers.extend(rows);
         numbers.extend(left_out);
-        Ok(Members(rows::write(scratch, &numbers)?))
+        numbers
     }
 
     /// Reads them back, with the groups in the order of the release. `places` has the place of each group there.
     /// Returns the places of the groups as well, ascending.
     pub fn read(self, scratch: &Scratch, places: &[u32]) -> Result<(Membership, Vec<u32>), LedgerError> {
-        let numbers = rows::read(scratch, self.0)?;
+        Ok(Members::of_numbers(&rows::read(scratch, self.0)?, places))
+    }
+
+    /// The same from numbers.
+    pub fn of_numbers(numbers: &[u32], places: &[u32]) -> (Membership, Vec<u32>) {
         let (groups, numbers) = numbers.split_first().map_or((0, &[][..]), |(&groups, rest)| (groups as usize, rest));
         let (ends, numbers) = numbers.split_at(groups);
         let (rows, left_out) = numbers.split_at(ends.last().map_or(0, |&end| end as usize));
@@ -204,6 +227,6 @@ impl Members {
             policy_groups: order.clone(),
             withheld: left_out.iter().copied().map(Row).collect(),
         };
-        Ok((membership, order.iter().map(|&group| places[group as usize]).collect()))
+        (membership, order.iter().map(|&group| places[group as usize]).collect())
     }
 }

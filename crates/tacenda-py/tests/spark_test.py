@@ -1,0 +1,336 @@
+"""Publishes from a real Spark of several processes, and compares with the way in memory.
+
+Usage: spark_test.py TACENDA, with the package on PYTHONPATH, pyspark and pyarrow installed, and a Java. `spark_test.py --drive …`
+is a driver that is killed.
+"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pyarrow
+import pyarrow.parquet
+import tacenda
+from tacenda.spark import Series
+
+os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+os.environ["PYSPARK_PYTHON"] = sys.executable
+
+POLICY = """
+policy = 1
+[series]
+name = "stays"
+[columns]
+id = { role = "identifier" }
+age = { role = "quasi", type = "integer", domain = [0, 100], grid = 5 }
+place = { role = "quasi", type = "category", hierarchy = "place.csv" }
+since = { role = "quasi", type = "date", domain = [2020-01-01, 2027-01-01] }
+illness = { role = "sensitive", type = "category" }
+ward = { role = "public", because = "a test" }
+[promise]
+model = "incremental-k-anonymity"
+k = 5
+on_delete = "withhold"
+[withheld]
+max_share = 0.5
+[output]
+formats = ["csv", "parquet"]
+linked_ids = true
+"""
+
+
+def session(master):
+    from pyspark.sql import SparkSession
+
+    conf = {
+        "spark.ui.enabled": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
+        "spark.io.encryption.enabled": "true",
+        "spark.driver.memory": "1g",
+    }
+    builder = SparkSession.builder.master(master).appName("tacenda")
+    for name, value in conf.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def people(ids, seed=1):
+    """People, who are the same whenever they are made."""
+    rows = []
+    for one in ids:
+        lots = random.Random(f"{seed} {one}")
+        age = None if lots.random() < 0.05 else int(lots.triangular(0, 100, 40))
+        since = f"{lots.randrange(2020, 2027)}-{lots.randrange(1, 13):02}-{lots.randrange(1, 29):02}"
+        illness = f"illness {int(lots.expovariate(0.3)) % 12}"
+        rows.append((f"p{one}", age, f"town {lots.randrange(30)}", since, illness, f"ward {lots.randrange(4)}"))
+    return rows
+
+
+def table(rows):
+    columns = list(zip(*rows))
+    kinds = [pyarrow.string(), pyarrow.int64()] + 4 * [pyarrow.string()]
+    names = ["id", "age", "place", "since", "illness", "ward"]
+    return pyarrow.table({name: pyarrow.array(column, kind) for name, column, kind in zip(names, columns, kinds)})
+
+
+class Lab:
+    """A project, to be copied with its seed, and the releases of the way in memory."""
+
+    def __init__(self, root, rounds):
+        self.root, self.rounds, self.copies = root, rounds, 0
+        base = root / "base"
+        base.mkdir()
+        (base / "tacenda.toml").write_text(POLICY)
+        (base / "place.csv").write_text("".join(f"town {one};county {one // 5};*\n" for one in range(30)))
+        tacenda.Project(base, **self.own(base)).rehearse(table(rounds[0]))
+        self.base = base
+        self.memory = self.copy()
+        self.wanted = []
+        for number, rows in enumerate(rounds):
+            tacenda.Project(self.memory, **self.own(self.memory)).publish(table(rows), f"round {number}")
+            self.wanted.append(data(self.memory))
+            assert len([name for name in self.wanted[-1] if name.endswith(".csv")]) > number, "there is something to compare"
+
+    def own(self, folder):
+        return {"anchor": self.root / f"anchor {folder.name}", "keys": self.root / "keys"}
+
+    def copy(self, of=None):
+        self.copies += 1
+        folder = self.root / f"copy {self.copies}"
+        shutil.copytree(of or self.base, folder)
+        if of is not None:
+            shutil.copytree(self.own(of)["anchor"], self.own(folder)["anchor"])
+        return folder
+
+    def series(self, spark, folder, **how):
+        return Series(spark, at=folder, **self.own(folder), **how)
+
+
+def data(folder):
+    """The data files of all releases."""
+    files = sorted((folder / "releases").rglob("*"))
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files if file.suffix in (".csv", ".parquet")}
+
+
+def scratch(folder):
+    return [file for file in (folder / ".tacenda" / "vault").iterdir() if "scratch" in file.name]
+
+
+def frame(spark, rows, partitions, turn):
+    rows = list(rows)
+    random.Random(turn).shuffle(rows)
+    return spark.createDataFrame(table(rows)).repartition(partitions)
+
+
+def fails(code, work):
+    try:
+        work()
+    except tacenda.TacendaError as error:
+        assert error.code == code, f"{error.code} in place of {code}: {error}"
+        return str(error)
+    raise AssertionError(f"{code} was expected")
+
+
+def executors():
+    """The executors among our descendants."""
+    parents, words = {}, {}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            parents[int(entry)] = int(Path(f"/proc/{entry}/stat").read_text().rsplit(")", 1)[1].split()[1])
+            words[int(entry)] = Path(f"/proc/{entry}/cmdline").read_bytes()
+        except OSError:
+            continue
+    mine = {os.getpid()}
+    for _ in range(10):
+        mine |= {child for child, parent in parents.items() if parent in mine}
+    is_executor = lambda one: b"CoarseGrainedExecutorBackend" in words[one] and b"java" in words[one].split(b"\0")[0]
+    return sorted(one for one in mine if one in words and is_executor(one))
+
+
+def equal_digests(lab, spark):
+    """Partitions, orders, parts and units make no difference: first release and three updates."""
+    for partitions, parts, unit in [(3, 4, 300), (1, 1, 100000), (7, 8, 120)]:
+        folder = lab.copy()
+        for number, rows in enumerate(lab.rounds):
+            series = lab.series(spark, folder, parts=parts, unit=unit)
+            release = series.publish(frame(spark, rows, partitions, number + unit), f"round {number}")
+            assert not release.already and release.number == number + 1
+            assert data(folder) == lab.wanted[number], f"round {number} with {partitions}, {parts}, {unit}"
+            assert not scratch(folder)
+        assert subprocess.run(
+            [lab.command, "verify", "--project", folder, "--keys", lab.own(folder)["keys"], "--anchor", lab.own(folder)["anchor"]],
+            stdout=subprocess.DEVNULL,
+        ).returncode == 0
+    return folder
+
+
+def taking_turns(lab, spark):
+    """Spark and the way in memory go on with each other's vault."""
+    folder = lab.copy()
+    for number, rows in enumerate(lab.rounds):
+        if number % 2 == 0:
+            lab.series(spark, folder, parts=2, unit=200).publish(frame(spark, rows, 2, 5), f"round {number}")
+        else:
+            tacenda.Project(folder, **lab.own(folder)).publish(table(rows), f"round {number}")
+        assert data(folder) == lab.wanted[number]
+
+
+def retries(lab, spark, published):
+    """The same rows under the same label are no new release; other rows are refused."""
+    before = data(published)
+    series = lab.series(spark, published, parts=4, unit=500)
+    again = series.publish(frame(spark, lab.rounds[-1], 5, 77), f"round {len(lab.rounds) - 1}")
+    assert again.already and again.number == len(lab.rounds) and data(published) == before
+    fails("R608", lambda: series.publish(frame(spark, lab.rounds[0], 2, 1), "round 1"))
+    assert data(published) == before
+
+
+def refusals(lab, spark):
+    folder = lab.copy()
+    series = lab.series(spark, folder, parts=4, unit=300)
+    rows = lab.rounds[0]
+    twice = frame(spark, rows, 3, 1).unionAll(frame(spark, rows[:1], 1, 1))
+    assert "2 rows" in fails("D104", lambda: series.publish(twice, "one"))
+    fails("R201", lambda: series.publish(frame(spark, rows, 3, 1), "12"))
+    fails("D101", lambda: series.publish(frame(spark, rows, 3, 1).drop("age"), "one"))
+    old = [(one[0], 400, *one[2:]) for one in rows[:3]] + rows[3:]
+    message = fails("D109", lambda: series.publish(frame(spark, old, 3, 1), "one"))
+    assert "3 rows" in message and "400" not in message
+    fails("D116", lambda: series.publish(frame(spark, rows, 3, 1).where("1 = 0"), "one"))
+    fails("R701", lambda: lab.series(spark, folder, memory=1 << 20).publish(frame(spark, rows, 3, 1), "one"))
+    (folder / "tacenda.toml").write_text(POLICY.replace("k = 5", "k = 5\ncohorts = false"))
+    fails("R710", lambda: series.publish(frame(spark, rows, 3, 1), "one"))
+    (folder / "tacenda.toml").write_text(POLICY.replace("k = 5", "k = -1"))
+    try:
+        series.publish(frame(spark, rows, 3, 1), "one")
+        raise AssertionError("a bad policy was expected to be refused")
+    except tacenda.InputError as error:
+        assert error.code.startswith("P"), error.code
+    assert not (folder / "releases").exists() or not data(folder)
+
+
+def random_tables(lab, spark):
+    """A table that is another one each time it is read is refused, or published as it was read once."""
+    from pyspark.sql import functions
+
+    folder = lab.copy()
+    rows = lab.rounds[0]
+    moving = frame(spark, rows, 3, 1).withColumn("age", (functions.rand() * 99).cast("int"))
+    series = lab.series(spark, folder, parts=4, unit=300)
+    try:
+        release = series.publish(moving, "one")
+        assert len(release) > 0
+    except tacenda.TacendaError as error:
+        assert error.code == "R707", error
+        assert not data(folder)
+
+
+def a_killed_executor(lab, spark):
+    folder = lab.copy()
+    victims = []
+
+    def strike(done, steps, what):
+        if what == "grouping in the cluster" and not victims:
+            victims.append(executors()[0])
+            threading.Timer(0.4, lambda: os.kill(victims[0], signal.SIGKILL)).start()
+
+    series = lab.series(spark, folder, parts=8, unit=60)
+    series.publish(frame(spark, lab.rounds[0], 6, 3), "round 0", progress=strike)
+    assert victims, "an executor was killed"
+    assert victims[0] not in executors(), "it is gone"
+    assert data(folder) == lab.wanted[0]
+
+
+def two_drivers(lab, spark):
+    """While one driver is at work, another is refused. One whole release is there in the end."""
+    folder = lab.copy()
+    refused = []
+
+    def meanwhile(done, steps, what):
+        if what == "grouping in the cluster" and not refused:
+            other = lab.series(spark, folder, parts=2, unit=300)
+            refused.append(fails("E701", lambda: other.publish(frame(spark, lab.rounds[1], 2, 1), "other")))
+
+    lab.series(spark, folder, parts=4, unit=300).publish(frame(spark, lab.rounds[0], 3, 4), "round 0", progress=meanwhile)
+    assert refused and data(folder) == lab.wanted[0]
+
+
+def start_killed_driver(lab, when):
+    """A driver that kills itself before or after the commit of the second release."""
+    folder = lab.copy(of=lab.first)
+    path = lab.root / f"rows {when}.parquet"
+    pyarrow.parquet.write_table(table(lab.rounds[1]), path)
+    words = [sys.executable, __file__, "--drive", when, folder, path, lab.own(folder)["anchor"], lab.own(folder)["keys"]]
+    return folder, subprocess.Popen([str(word) for word in words], stderr=subprocess.DEVNULL)
+
+
+def killed_drivers(lab, spark, started):
+    for when, (folder, process) in started.items():
+        assert process.wait(timeout=170) == -signal.SIGKILL, f"the driver was to be killed {when} the commit"
+        is_there = (folder / "releases").exists() and data(folder) == lab.wanted[1]
+        assert is_there == (when == "after"), when
+        release = lab.series(spark, folder, parts=4, unit=300).publish(frame(spark, lab.rounds[1], 2, 9), "round 1")
+        assert release.already == (when == "after") and release.number == 2
+        assert data(folder) == lab.wanted[1] and not scratch(folder)
+
+
+def drive(when, folder, path, anchor, keys):
+    spark = session("local[2]")
+
+    def die(done, steps, what):
+        if when == "before" and what == "committing":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    series = Series(spark, at=folder, anchor=anchor, keys=keys, parts=2, unit=400)
+    series.publish(spark.read.parquet(path), "round 1", progress=die)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def main(command):
+    started = time.time()
+    everyone = people(range(3000))
+    # Arrivals; then some leave, whose groups are withheld; then more arrive, too few at first.
+    rounds = [everyone[:1500], everyone[:2200], everyone[3:2202], everyone[3:3000]]
+    with tempfile.TemporaryDirectory() as root:
+        lab = Lab(Path(root), rounds)
+        lab.command = command
+        lab.first = lab.copy()
+        tacenda.Project(lab.first, **lab.own(lab.first)).publish(table(rounds[0]), "round 0")
+        drivers = {when: start_killed_driver(lab, when) for when in ("before", "after")}
+        spark = session("local-cluster[2,1,1024]")
+
+        def told(what, work):
+            begun = time.time()
+            answer = work()
+            print(f"  {what}: {time.time() - begun:.1f} s", flush=True)
+            return answer
+
+        published = told("equal digests", lambda: equal_digests(lab, spark))
+        told("taking turns", lambda: taking_turns(lab, spark))
+        told("retries", lambda: retries(lab, spark, published))
+        told("refusals", lambda: refusals(lab, spark))
+        told("random tables", lambda: random_tables(lab, spark))
+        told("two drivers", lambda: two_drivers(lab, spark))
+        told("killed drivers", lambda: killed_drivers(lab, spark, drivers))
+        told("a killed executor", lambda: a_killed_executor(lab, spark))
+        spark.stop()
+    print(f"spark: all as expected in {time.time() - started:.0f} s")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--drive":
+        drive(*sys.argv[2:])
+    else:
+        main(sys.argv[1])
