@@ -151,8 +151,11 @@ pub(crate) fn numbered_values(
     Ok((values, numbers))
 }
 
+/// Per hash, a number.
+type HashNumbers = Vec<(u64, u32)>;
+
 /// The public combinations of a table, sorted, and the number of each hash.
-pub(crate) fn numbered_public(named: &[(u64, Vec<String>)]) -> (Vec<Vec<Box<str>>>, Vec<(u64, u32)>) {
+pub(crate) fn numbered_public(named: &[(u64, Vec<String>)]) -> (Vec<Vec<Box<str>>>, HashNumbers) {
     let cells = |texts: &[String]| -> Vec<Box<str>> { texts.iter().map(|text| Box::from(&text[..])).collect() };
     let mut texts: Vec<Vec<Box<str>>> = named.iter().map(|(_, texts)| cells(texts)).collect();
     texts.sort_unstable();

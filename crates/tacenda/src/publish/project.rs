@@ -555,7 +555,7 @@ impl Project {
     fn why_in_memory(&self, input: &Opened) -> Option<&'static str> {
         let PolicyFile { schema, promise, .. } = &self.loaded.policy;
         match promise {
-            Promised::Series(promise) if promise.inner().from_disk().is_none() => {
+            Promised::Series(promise) if promise.inner().disk_form().is_none() => {
                 Some("its promise forms groups of everyone at once")
             }
             Promised::Views(_) => Some("a view is specialised with everyone in memory"),
@@ -779,7 +779,7 @@ impl Project {
         label: &str,
         step: &dyn Fn(&str),
     ) -> Result<(Prepared, NextPeople, Vec<String>), ProjectError> {
-        let kernel = promise.inner().from_disk().expect("other promises are refused before reading");
+        let kernel = promise.inner().disk_form().expect("other promises are refused before reading");
         let making = Making {
             file,
             promise,

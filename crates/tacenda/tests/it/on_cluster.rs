@@ -180,7 +180,7 @@ proptest! {
 }
 
 fn plain() -> Kind {
-    Kind { k: 3, l: None, public: true, linked: true, withhold: false, cohorts: true, tight: false }
+    Kind { k: 3, l: None, public: true, linked: true, withhold: false, cohorts: true, tight: false, diverse: None }
 }
 
 fn people(from: u32, to: u32) -> Vec<TableRow> {

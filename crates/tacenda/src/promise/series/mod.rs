@@ -140,7 +140,7 @@ pub trait OfSeries: Grouper + Checked {
     }
 
     /// How its groups are formed of people on disk; `None` if everyone must be in memory.
-    fn from_disk(&self) -> Option<&dyn FromDisk> {
+    fn disk_form(&self) -> Option<&dyn FromDisk> {
         None
     }
 

@@ -183,8 +183,8 @@ impl Parts {
         let mut keys = Vec::with_capacity(people);
         for part in some {
             self.keys_onto(scratch, part, &mut keys)?;
-            let files = part.columns.iter().zip(&mut columns);
-            files.map(|(&file, column)| rows::read_onto(scratch, file, column)).collect::<Result<(), _>>()?;
+            let mut files = part.columns.iter().zip(&mut columns);
+            files.try_for_each(|(&file, column)| rows::read_onto(scratch, file, column))?;
         }
         let public = if schema.public.is_empty() { Vec::new() } else { columns.pop().unwrap_or_default() };
         let sensitive = columns.pop().unwrap_or_default().into_iter().map(Value).collect();
@@ -209,11 +209,8 @@ impl Parts {
             rows::read(scratch, last(part))?.into_iter().for_each(|text| used[text as usize] = true);
         }
         let mut numbers = vec![0; used.len()];
-        let mut next = 0;
-        for (number, _) in numbers.iter_mut().zip(&used).filter(|(_, used)| **used) {
-            *number = next;
-            next += 1;
-        }
+        let kept = numbers.iter_mut().zip(&used).filter(|(_, used)| **used);
+        kept.zip(0..).for_each(|((number, _), next)| *number = next);
         let mut is_used = used.iter();
         self.texts.public.retain(|_| is_used.next().copied().unwrap_or(false));
         for part in &mut self.parts {

@@ -277,7 +277,7 @@ impl IncrementalKAnonymity {
     /// Puts newcomers into their groups, and cuts those groups further. Where a group is out, its newcomers wait.
     fn refine(&self, tree: &Tree<'_>, history: &History, past: &Past, joining: &[(u32, Row)], grouping: &mut Grouping) {
         let regions = &history.groups.regions;
-        let (joining, waiting): (Vec<(u32, Row)>, Vec<(u32, Row)>) =
+        let (joining, waiting): (Vec<_>, Vec<_>) =
             joining.iter().partition(|(unit, _)| !past.rows(*unit as usize).is_empty());
         grouping.withheld.extend(waiting.into_iter().map(|(_, row)| row));
         let batches: Vec<&[(u32, Row)]> = joining.chunk_by(|a, b| a.0 == b.0).collect();

@@ -263,7 +263,7 @@ impl OfSeries for IncrementalKAnonymity {
     }
 
     /// Without cohorts a guard decides each cut by the values on both of its sides, and these are not counted.
-    fn from_disk(&self) -> Option<&dyn FromDisk> {
+    fn disk_form(&self) -> Option<&dyn FromDisk> {
         (self.cohorts || self.l.is_none()).then_some(self)
     }
 }

@@ -263,7 +263,7 @@ impl OfSeries for IncrementalLDiversity {
     }
 
     /// Close groups are formed of buckets of everyone with one value set.
-    fn from_disk(&self) -> Option<&dyn FromDisk> {
+    fn disk_form(&self) -> Option<&dyn FromDisk> {
         (self.mode == DiversityMode::Safe && self.groups != GroupForming::Close).then_some(self)
     }
 

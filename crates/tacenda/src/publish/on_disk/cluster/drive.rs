@@ -28,6 +28,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
 
+/// How many published people have which code of an attribute.
+type CodeNumbers = BTreeMap<u32, u64>;
+
 /// How many different texts a table may have in its sensitive columns, and as many in its public ones: the driver holds them.
 const MOST_TEXTS: usize = 1 << 20;
 
@@ -216,7 +219,7 @@ impl Drive<'_, '_> {
             |attribute: usize, _| formed.codes[attribute].iter().map(|(&code, &people)| (code, people)).collect();
         let counts = counts::of_people(file, history, formed.sensitive.len() as u64, &by_code);
         let order = numbers(seed, history.releases + 1, formed.ends.len());
-        let kernel = promise.inner().from_disk().expect("a promise that is kept by units is kept from disk");
+        let kernel = promise.inner().disk_form().expect("a promise that is kept by units is kept from disk");
         let making = Making { file, promise, kernel, store, seed, history, on_disk, label };
         let mut release = formed.release(&making, &order);
         release.counts = counts;
@@ -327,7 +330,7 @@ impl Drive<'_, '_> {
         ranges: &[Range<usize>],
         release: &Release,
         order: &[u32],
-    ) -> Result<(Faults, Vec<BTreeMap<u32, u64>>, Option<Release>), ProjectError> {
+    ) -> Result<(Faults, Vec<CodeNumbers>, Option<Release>), ProjectError> {
         let Driving { file, promise, parts, .. } = self.driving;
         let (schema, attributes) = (&file.schema, file.schema.quasi.len());
         let mut places = vec![0; order.len()];
@@ -344,7 +347,7 @@ impl Drive<'_, '_> {
         let more = ranges.iter().enumerate().map(slice).collect();
         let is_compared = compares(&promise.terms(), history);
         let mut faults = Faults::default();
-        let mut codes = vec![BTreeMap::<u32, u64>::new(); attributes];
+        let mut codes = vec![CodeNumbers::new(); attributes];
         let mut last: Vec<Option<Release>> = vec![None; past.units.len()];
         let mut checked = vec![false; past.units.len()];
         let task = self.task(Job::Check { past, parts, compares: is_compared });

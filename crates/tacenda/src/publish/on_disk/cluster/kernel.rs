@@ -185,7 +185,7 @@ impl Kernel {
         for &(kind, bytes) in blobs {
             match (kind, sorter) {
                 (BlobKind::New, Some(sorter)) => {
-                    for row in rows::numbers_of(bytes).chunks_exact(shape.width()) {
+                    for row in rows::numbers_of(bytes).collect::<Vec<u32>>().chunks_exact(shape.width()) {
                         sheaf.at(units.kept + sorter.unit(shape.point(row))).extend_from_slice(row);
                     }
                 }
