@@ -373,7 +373,8 @@ fn the_way_is_chosen_by_itself() {
         project.rehearse(&material, NextRelease::default(), &step).unwrap();
         (material.notes().last().cloned().unwrap_or_default(), steps.into_inner().join("; "))
     };
-    let (little, much): (fn() -> Option<u64>, fn() -> Option<u64>) = (|| Some(20_000), || Some(1 << 30));
+    let little = || Some(20_000);
+    let much = || Some(1 << 30);
     let on_disk = "reading onto the disk; sorting, and comparing with the vault; grouping arrivals, unit by unit; judging, \
                    unit by unit; judging the whole; measuring";
     let in_memory = "remembering; reading; grouping and judging; measuring";
