@@ -23,13 +23,13 @@ pub(crate) struct Axis<'a> {
 /// The largest domain whose widths are tabulated.
 const TABULATED: u32 = 128;
 
-/// How wide spans are, as codes beyond the first: what is published for a span, and that plus what would be left of it
-/// if a node of the hierarchy were cut between its children.
+/// How wide spans are, as codes beyond the first: what is published for a span, plus what would be left of it if a node of
+/// the hierarchy were cut between its children.
 enum Widths {
     /// Every span is published as it is.
     Plain,
     /// By the first and the last code.
-    Table { size: usize, widths: Vec<(u64, u64)> },
+    Table { size: usize, widths: Vec<u64> },
     /// The attribute is asked.
     Asked,
 }
@@ -85,15 +85,11 @@ impl<'a> Axis<'a> {
         Spread { part: part * self.weight, whole }
     }
 
-    /// What a person of a group costs whose codes run from `lo` to `hi`: the share of the domain that is published.
-    pub fn published(&self, span: Span) -> u64 {
-        self.widths.of(self.quasi, span).0 * self.rate
-    }
-
-    /// The same for a part that may be cut further. A node of a hierarchy that has lost children costs less than one that
-    /// has them all, though the same is published. Otherwise the first of several cuts of a node would gain nothing.
+    /// What a person of a part costs whose codes fill `span`: the share of the domain that is published, and what would be
+    /// left of it. A node of a hierarchy that has lost children costs less than one that has them all, though the same is
+    /// published. Otherwise the first of several cuts of a node would gain nothing.
     pub fn prospect(&self, span: Span) -> u64 {
-        self.widths.of(self.quasi, span).1 * self.rate
+        self.widths.of(self.quasi, span) * self.rate
     }
 
     /// The best place to cut `cell` between two neighbouring codes that occur: the highest in the hierarchy, then the
@@ -143,20 +139,20 @@ impl Widths {
     }
 
     #[inline]
-    fn of(&self, quasi: &Quasi, span: Span) -> (u64, u64) {
+    fn of(&self, quasi: &Quasi, span: Span) -> u64 {
         match self {
-            Widths::Plain => (u64::from(span.hi - span.lo), 2 * u64::from(span.hi - span.lo)),
+            Widths::Plain => 2 * u64::from(span.hi - span.lo),
             Widths::Table { size, widths } => widths[span.lo as usize * size + span.hi as usize],
             Widths::Asked => asked(quasi, span),
         }
     }
 }
 
-fn asked(quasi: &Quasi, span: Span) -> (u64, u64) {
+fn asked(quasi: &Quasi, span: Span) -> u64 {
     let published = quasi.cover(span);
     let rest = quasi.nodes().map_or(published, |tree| tree.hull(span));
     let beyond = |span: Span| u64::from(span.width() - 1);
-    (beyond(published), beyond(published) + beyond(rest))
+    beyond(published) + beyond(rest)
 }
 
 impl Spread {
@@ -265,14 +261,13 @@ mod tests {
     fn a_node_that_lost_children_costs_less_though_it_is_published_alike() {
         let mut quasi = tree(&["a;x;*", "b;x;*", "c;y;*", "d;z;*", "e;z;*"]);
         let axis = Axis::new(&quasi, false);
-        let steps = |cost: u64| cost * 4 / axis.published(quasi.root());
         let spans =
             [Span::new(0, 4), Span::new(0, 2), Span::new(1, 4), Span::new(2, 3), Span::new(0, 1), Span::exact(3)];
-        assert_eq!(spans.map(|span| steps(axis.published(span))), [4, 4, 4, 4, 1, 0]);
-        assert_eq!(spans.map(|span| steps(axis.prospect(span))), [8, 6, 8, 6, 2, 0]);
+        let steps = |axis: &Axis, root: Span| spans.map(|span| axis.prospect(span) * 8 / axis.prospect(root));
+        assert_eq!(steps(&axis, quasi.root()), [8, 6, 8, 6, 2, 0]);
         quasi.sets = true;
         let axis = Axis::new(&quasi, false);
-        assert_eq!(spans.map(|span| axis.published(span) * 4 / axis.published(quasi.root())), [4, 2, 3, 1, 1, 0]);
+        assert_eq!(steps(&axis, quasi.root()), [8, 4, 6, 2, 2, 0]);
     }
 
     #[test]

@@ -19,14 +19,14 @@ use crate::model::{coded, counted, people};
 
 /// The version of this engine. It grows with every change after which the same history, snapshot, policy and seed give
 /// another release. A manifest names it, so that a release can be made again.
-pub(crate) const ENGINE: u32 = 6;
+pub(crate) const ENGINE: u32 = 7;
 
 coded! {
     /// Why a policy cannot form groups. The data are at fault, or the parameter.
     #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
     #[non_exhaustive]
     pub enum GroupingError {
-        #[error("{}; lower the parameter or wait for more rows", too_few(*rows, *least))]
+        #[error("{}; wait for more rows; before the first release the parameter can be lowered, too", too_few(*rows, *least))]
         TooFew {
             /// How many rows there are.
             rows: usize,
@@ -36,7 +36,8 @@ coded! {
             "Even one group needs more rows than the table has.";
         #[error(
             "the newcomers' values are too uneven for m = {m}: {most} of {} have one value, and there is room for {allowed}; \
-             lower m, coarsen the sensitive attribute, or wait for more arrivals; with reader = \"rule\", on_ineligible = \"defer\" lets the surplus wait",
+             wait for more arrivals; with reader = \"rule\", on_ineligible = \"defer\" lets the surplus wait; before the first release, \
+             m can be lowered, or the sensitive attribute coarsened",
             counted(*newcomers as u64, "newcomer", "newcomers")
         )]
         Ineligible {
@@ -50,11 +51,11 @@ coded! {
             allowed: usize,
         } = "R422", "the newcomers' values are too uneven",
             "A group holds m different values equally often. So at most about one in m of the newcomers may have the \
-             same value. Lower m, publish coarser sensitive values, or wait for more arrivals. With reader = \
-             \"rule\", on_ineligible = \"defer\" lets the surplus wait. A person who waits then mostly has a value \
-             that is too frequent.";
+             same value. Wait for more arrivals. With reader = \"rule\", on_ineligible = \"defer\" lets the surplus \
+             wait. A person who waits then mostly has a value that is too frequent. Before the first release, m can be \
+             lowered, or coarser sensitive values published. Later a series allows neither.";
         #[error(
-            "the table has {} and needs {wanted}; lower the parameter or publish finer values",
+            "the table has {} and needs {wanted}; publish finer values; before the first release the parameter can be lowered, too",
             counted(*found as u64, "distinct sensitive value", "distinct sensitive values")
         )]
         TooFewValues {

@@ -1,4 +1,4 @@
-//! The partition tree: cuts people into groups of at least k that are as small as strict cuts allow.
+//! The partition tree: cuts people into groups of at least k, and into parts in which such groups are formed.
 //!
 //! Every cut is strict: people with equal codes stay together. Two rules say where.
 //!
@@ -8,21 +8,27 @@
 //!
 //! If covers are published, the cut is the one that narrows what is published the most, summed over people, at any
 //! place. The median cuts a skewed column in the wrong place: where nine in ten people were born in one country, it
-//! leaves the tenth with them in one cell, and counts of rare countries are far off. In small parts, cutting is played
-//! out for every attribute, and the best outcome is taken.
+//! leaves the tenth with them in one cell, and counts of rare countries are far off. Small parts are not cut like that:
+//! their people are clustered. Then groups are no cells, their regions may overlap, and equal people may be in two
+//! groups.
 //!
 //! The points move within one array, so that every pass reads contiguous memory, and both sides of a cut are
 //! independent.
 
 use crate::grouping::axis::{Axis, CutPlace, Spread};
+use crate::grouping::cluster::LossKind;
+use crate::grouping::cluster::cost::{Costs, Points};
+use crate::grouping::cluster::cut::ranks;
+use crate::grouping::cluster::part::cluster_part;
+use crate::grouping::cluster::store::Space;
 use crate::model::{Row, Schema, Span, Table, Value};
 use rayon::prelude::*;
 
 /// From this many people on, the two sides of a cut go to different threads.
 const APART: usize = 1 << 13;
 
-/// Where covers are published, cutting is played out in parts of up to this many times `k` people.
-const PLAYED_OUT: usize = 32;
+/// Where covers are published, the people of parts of up to this many times `k` are clustered.
+const PART: usize = 128;
 
 /// The most attributes a point can have.
 pub(crate) const MOST_ATTRIBUTES: usize = 256;
@@ -41,6 +47,8 @@ pub(crate) enum Publishes {
 /// How people are cut into groups.
 pub(crate) struct Tree<'a> {
     cuts: Cuts<'a>,
+    /// What regions cost, if people of parts are clustered.
+    costs: Option<Costs>,
     table: &'a Table,
     l: Option<u32>,
     publishes: Publishes,
@@ -53,6 +61,8 @@ pub(super) struct Cuts<'a> {
     k: usize,
     /// Whether the cut that narrows covers the most is chosen, and not the median of the widest attribute.
     narrows: bool,
+    /// Parts of up to this many people are not cut. If covers are published, their people are clustered instead.
+    pub part: usize,
 }
 
 /// How many people of a part have which code.
@@ -81,13 +91,39 @@ pub(crate) struct Leaves {
     pub spans: Vec<Span>,
 }
 
+/// Cuts all rows of a table into parts of up to `most` rows, each of at least `k`, where it narrows covers the most. A part
+/// that cannot be cut stays larger, and so does a table with too many attributes.
+pub(crate) fn parts(schema: &Schema, table: &Table, k: u32, most: usize) -> Vec<Vec<u32>> {
+    if schema.quasi.len() > MOST_ATTRIBUTES {
+        return vec![table.rows().map(|row| row.0).collect()];
+    }
+    let mut rows: Vec<Row> = table.rows().collect();
+    let mut tree = Tree { costs: None, ..Tree::new(schema, table, k, None, Publishes::Cover) };
+    tree.cuts.part = most;
+    let roots: Vec<Span> = schema.quasi.iter().map(|quasi| quasi.root()).collect();
+    let sizes = tree.split(&mut rows, &roots).sizes;
+    in_parts(&mut rows, &sizes).into_iter().map(|part| part.iter().map(|row| row.0).collect()).collect()
+}
+
+/// Divides rows into parts of these sizes.
+fn in_parts<'r>(mut rows: &'r mut [Row], sizes: &[u32]) -> Vec<&'r mut [Row]> {
+    let mut parts = Vec::with_capacity(sizes.len());
+    for &size in sizes {
+        let (part, rest) = rows.split_at_mut(size as usize);
+        parts.push(part);
+        rows = rest;
+    }
+    parts
+}
+
 impl<'a> Tree<'a> {
     /// A tree over the people of `table`, with groups of at least `k`. If cells are published, every cut must leave
     /// both sides with no value above one in `l`. Otherwise cuts ignore `l`, and groups may fail it.
     pub fn new(schema: &'a Schema, table: &'a Table, k: u32, l: Option<u32>, publishes: Publishes) -> Tree<'a> {
         assert!(schema.quasi.len() <= MOST_ATTRIBUTES, "the caller has refused wider tables");
         let narrow = schema.quasi.iter().all(|quasi| quasi.size() <= u32::from(u16::MAX) + 1);
-        Tree { cuts: Cuts::new(schema, k, publishes), table, l, publishes, narrow }
+        let costs = (publishes == Publishes::Cover).then(|| Costs::new(schema, LossKind::LeafShare));
+        Tree { cuts: Cuts::new(schema, k, publishes), costs, table, l, publishes, narrow }
     }
 
     /// Puts `rows`, which lie in `cell`, into the order of the leaves, ascending within each.
@@ -120,7 +156,49 @@ impl<'a> Tree<'a> {
         let mut points: Vec<Point<T, D>> = Vec::with_capacity(rows.len());
         rows.par_iter().map(|&row| self.point(row)).collect_into_vec(&mut points);
         let mut leaves = Leaves::default();
-        self.grow(&mut points, rows, &mut cell.to_vec(), &mut Desk::new(), &mut leaves);
+        self.grow(&mut points, rows, &mut cell.to_vec(), &mut Desk::default(), &mut leaves);
+        drop(points);
+        match &self.costs {
+            Some(costs) => self.cluster(costs, rows, &leaves.sizes),
+            None => leaves,
+        }
+    }
+
+    /// Clusters the people of every part. Parts lie one after another in `rows`, and so do the groups.
+    fn cluster(&self, costs: &Costs, rows: &mut [Row], parts: &[u32]) -> Leaves {
+        let sizes: Vec<u32> = self.cuts.axes.iter().map(|axis| axis.quasi().size()).collect();
+        let formed: Vec<Leaves> = in_parts(rows, parts)
+            .into_par_iter()
+            .map(|part| {
+                let points = Points::of_rows(self.table, part.iter().copied());
+                self.cluster_part(Space { points: &points, costs, sizes: &sizes, k: self.cuts.k, crowding: 0 }, part)
+            })
+            .collect();
+        let mut leaves = Leaves::default();
+        for mut part in formed {
+            leaves.sizes.append(&mut part.sizes);
+            leaves.spans.append(&mut part.spans);
+        }
+        leaves
+    }
+
+    /// Groups the people of one part. The answer depends on their codes and their order alone, so a part can be grouped
+    /// without the others.
+    fn cluster_part(&self, space: Space, rows: &mut [Row]) -> Leaves {
+        let people = rows.to_vec();
+        let numbers: Vec<u32> = (0..people.len() as u32).collect();
+        let ranks = ranks(space, &numbers);
+        let mut leaves = Leaves::default();
+        let mut rest = rows;
+        for cluster in cluster_part(space, numbers, &ranks) {
+            let (group, others) = rest.split_at_mut(cluster.rows.len());
+            group.iter_mut().zip(&cluster.rows).for_each(|(row, &number)| *row = people[number as usize]);
+            group.sort_unstable();
+            rest = others;
+            leaves.sizes.push(cluster.rows.len() as u32);
+            let spans = self.cuts.axes.iter().zip(&cluster.spans);
+            leaves.spans.extend(spans.map(|(axis, &span)| axis.quasi().cover(span)));
+        }
         leaves
     }
 
@@ -138,10 +216,10 @@ impl<'a> Tree<'a> {
         points: &mut [Point<T, D>],
         rows: &mut [Row],
         cell: &mut Vec<Span>,
-        desk: &mut Desk<T, D>,
+        desk: &mut Desk,
         leaves: &mut Leaves,
     ) {
-        if points.len() < 2 * self.cuts.k && self.publishes == Publishes::Cell {
+        if points.len() <= self.cuts.part {
             return self.leaf(points, rows, cell, None, leaves);
         }
         let bounds = Bounds::of(points);
@@ -160,7 +238,7 @@ impl<'a> Tree<'a> {
             let mut right_leaves = Leaves::default();
             rayon::join(
                 || self.grow(left, left_rows, cell, desk, leaves),
-                || self.grow(right, right_rows, &mut right_cell, &mut Desk::new(), &mut right_leaves),
+                || self.grow(right, right_rows, &mut right_cell, &mut Desk::default(), &mut right_leaves),
             );
             leaves.sizes.append(&mut right_leaves.sizes);
             leaves.spans.append(&mut right_leaves.spans);
@@ -189,7 +267,6 @@ impl<'a> Tree<'a> {
         for (attribute, axis) in self.cuts.axes.iter().enumerate() {
             let cover = bounds.map(|bounds| axis.quasi().cover(bounds.span(attribute)));
             leaves.spans.push(match (self.publishes, cover) {
-                (Publishes::Cover, Some(cover)) => cover,
                 (Publishes::BoxInCell, Some(cover)) if cover.subset(cell[attribute]) => cover,
                 _ => cell[attribute],
             });
@@ -200,110 +277,12 @@ impl<'a> Tree<'a> {
     fn choose<T: Code, const D: usize>(
         &self,
         points: &[Point<T, D>],
-        cell: &mut Vec<Span>,
-        bounds: &Bounds<T, D>,
-        desk: &mut Desk<T, D>,
-    ) -> Option<(usize, u32)> {
-        if points.len() <= self.cuts.played_out() {
-            return self.play_out(points, cell, bounds, desk);
-        }
-        self.next_cut(points, cell, bounds, desk)
-    }
-
-    /// The attribute and place that the rule cuts at, without looking ahead.
-    fn next_cut<T: Code, const D: usize>(
-        &self,
-        points: &[Point<T, D>],
         cell: &[Span],
         bounds: &Bounds<T, D>,
-        desk: &mut Desk<T, D>,
+        desk: &mut Desk,
     ) -> Option<(usize, u32)> {
-        let Desk { counts, sorted, cut, .. } = desk;
+        let Desk { counts, sorted, cut } = desk;
         self.cuts.choose(points.len(), cell, &mut Part { tree: self, points, bounds, counts, sorted }, cut)
-    }
-
-    /// Cuts on in every way that is worth trying, each time by the rule, and returns the first cut of the way that loses
-    /// the least. Ties go to the way that was tried first.
-    fn play_out<T: Code, const D: usize>(
-        &self,
-        points: &[Point<T, D>],
-        cell: &mut Vec<Span>,
-        bounds: &Bounds<T, D>,
-        desk: &mut Desk<T, D>,
-    ) -> Option<(usize, u32)> {
-        let Desk { counts, sorted, cut, .. } = desk;
-        let ways = self.cuts.ways(points.len(), cell, &mut Part { tree: self, points, bounds, counts, sorted }, cut);
-        if ways.len() < 2 || points.len() < 3 * self.cuts.k {
-            let outcome = |&(attribute, at): &(usize, u32)| self.halves(points, attribute, at);
-            return ways.into_iter().min_by_key(outcome);
-        }
-        let mut best: Option<(u128, (usize, u32))> = None;
-        let mut trial = std::mem::take(&mut desk.trial);
-        for (attribute, at) in ways {
-            trial.clear();
-            trial.extend_from_slice(points);
-            let middle = divide(&mut trial, attribute, at);
-            let limit = best.map_or(u128::MAX, |(loss, _)| loss);
-            let whole = cell[attribute];
-            cell[attribute].hi = at;
-            let mut loss = self.outcome(&mut trial[..middle], cell, desk, limit);
-            if loss < limit {
-                cell[attribute] = Span::new(at + 1, whole.hi);
-                loss += self.outcome(&mut trial[middle..], cell, desk, limit - loss);
-            }
-            cell[attribute] = whole;
-            if loss < limit {
-                best = Some((loss, (attribute, at)));
-            }
-        }
-        desk.trial = trial;
-        best.map(|(_, cut)| cut)
-    }
-
-    /// What is lost if a part is cut in two and no further.
-    fn halves<T: Code, const D: usize>(&self, points: &[Point<T, D>], attribute: usize, at: u32) -> u128 {
-        let side = |left: bool| {
-            let mut bounds: Option<Bounds<T, D>> = None;
-            let mut people = 0;
-            for point in points.iter().filter(|point| (point.codes[attribute].code() <= at) == left) {
-                bounds.get_or_insert_with(|| Bounds::of(std::slice::from_ref(point))).add(point);
-                people += 1;
-            }
-            bounds.map_or(0, |bounds| self.loss(people, &bounds))
-        };
-        side(true) + side(false)
-    }
-
-    /// What is lost if a part is cut by the rule to the end; something of at least `limit` if it is not less than that.
-    fn outcome<T: Code, const D: usize>(
-        &self,
-        points: &mut [Point<T, D>],
-        cell: &mut Vec<Span>,
-        desk: &mut Desk<T, D>,
-        limit: u128,
-    ) -> u128 {
-        let bounds = Bounds::of(points);
-        let Some((attribute, at)) = self.next_cut(points, cell, &bounds, desk) else {
-            return self.loss(points.len(), &bounds);
-        };
-        let middle = divide(points, attribute, at);
-        let (left, right) = points.split_at_mut(middle);
-        let whole = cell[attribute];
-        cell[attribute].hi = at;
-        let mut loss = self.outcome(left, cell, desk, limit);
-        if loss < limit {
-            cell[attribute] = Span::new(at + 1, whole.hi);
-            loss += self.outcome(right, cell, desk, limit - loss);
-        }
-        cell[attribute] = whole;
-        loss
-    }
-
-    /// What a group of people loses whose codes fill `bounds`.
-    fn loss<T: Code, const D: usize>(&self, people: usize, bounds: &Bounds<T, D>) -> u128 {
-        let costs = self.cuts.axes.iter().enumerate();
-        let cost: u128 = costs.map(|(attribute, axis)| u128::from(axis.published(bounds.span(attribute)))).sum();
-        people as u128 * cost
     }
 
     /// Whether both sides of a cut pass the guard, if cuts are guarded.
@@ -325,12 +304,14 @@ impl<'a> Cuts<'a> {
     pub fn new(schema: &'a Schema, k: u32, publishes: Publishes) -> Cuts<'a> {
         let narrows = publishes == Publishes::Cover;
         let axes = schema.quasi.iter().map(|quasi| Axis::new(quasi, !narrows)).collect();
-        Cuts { axes, k: k.max(1) as usize, narrows }
-    }
-
-    /// In parts of up to this many people, cutting is played out. That needs the people, and not only their counts.
-    pub fn played_out(&self) -> usize {
-        if self.narrows { PLAYED_OUT * self.k } else { 0 }
+        let k = k.max(1) as usize;
+        // A part of fewer than two groups cannot be cut anyway, and a cell is what is published of it.
+        let part = match publishes {
+            Publishes::Cell => 2 * k - 1,
+            Publishes::BoxInCell => 0,
+            Publishes::Cover => PART * k,
+        };
+        Cuts { axes, k, narrows, part }
     }
 
     /// The attribute and place to cut at, from counts alone. If no cut narrows anything, or cells are published, it is
@@ -359,21 +340,6 @@ impl<'a> Cuts<'a> {
             }
         }
         self.widest(people, cell, part, desk)
-    }
-
-    /// The cuts that are worth playing out: on each attribute the one that narrows the most and the median.
-    fn ways(&self, people: usize, cell: &[Span], part: &mut impl CodeCounts, desk: &mut CutDesk) -> Vec<(usize, u32)> {
-        let mut ways = Vec::new();
-        if people < 2 * self.k {
-            return ways;
-        }
-        for (attribute, &cell) in cell.iter().enumerate() {
-            let narrowest = self.narrowest(people, attribute, cell, part).map(|(_, at)| at);
-            let median = narrowest.and_then(|_| self.median(people, attribute, cell, part, desk));
-            ways.extend(narrowest.map(|at| (attribute, at)));
-            ways.extend(median.filter(|_| median != narrowest).map(|at| (attribute, at)));
-        }
-        ways
     }
 
     /// The place on one attribute that narrows what is published the most, summed over people, and by how much. Ties go
@@ -622,18 +588,11 @@ impl Code for u32 {
 }
 
 /// Scratch memory, kept from node to node.
-struct Desk<T, const D: usize> {
+#[derive(Default)]
+struct Desk {
     counts: Vec<u32>,
     sorted: Vec<u32>,
     cut: CutDesk,
-    /// The people of a part that is played out.
-    trial: Vec<Point<T, D>>,
-}
-
-impl<T, const D: usize> Desk<T, D> {
-    fn new() -> Desk<T, D> {
-        Desk { counts: Vec::new(), sorted: Vec::new(), cut: CutDesk::default(), trial: Vec::new() }
-    }
 }
 
 #[cfg(test)]
@@ -646,33 +605,50 @@ mod tests {
     #[test]
     fn a_skewed_column_is_cut_where_people_differ_and_not_at_the_median() {
         let schema = schema(&[40, 100]);
-        let people: Vec<SnapshotRow> = (0..400)
-            .map(|id| (id, vec![if id % 10 == 0 { 1 + (id % 39) as u32 } else { 0 }, (id / 4) as u32], 0))
+        let people: Vec<SnapshotRow> = (0..1000)
+            .map(|id| (id, vec![if id % 10 == 0 { 1 + (id % 39) as u32 } else { 0 }, (id / 10) as u32], 0))
             .collect();
         let table = table(&values(1), 2, &people);
         let tree = Tree::new(&schema, &table, 5, None, Publishes::Cover);
         let mut rows: Vec<Row> = table.rows().collect();
         let roots: Vec<Span> = schema.quasi.iter().map(|quasi| quasi.root()).collect();
         let leaves = tree.split(&mut rows, &roots);
-        assert_eq!(leaves.sizes.iter().sum::<u32>(), 400);
+        assert_eq!(leaves.sizes.iter().sum::<u32>(), 1000);
         assert!(leaves.sizes.iter().all(|&size| size >= 5), "{:?}", leaves.sizes);
         let mixed = leaves.spans.chunks(2).filter(|region| region[0].lo == 0 && region[0].hi > 0).count();
         assert_eq!(mixed, 0, "{:?}", leaves.spans);
     }
 
-    /// A cut that is not the best at once can be the best in the end: playing out finds it.
-    #[test]
-    fn small_parts_are_cut_as_they_end_best() {
-        let schema = schema(&[100, 100]);
-        // Two clouds on a diagonal: either column separates them, the first one also splits a cloud.
-        let clouds = [(10, 10), (12, 11), (11, 12), (60, 80), (61, 82), (62, 81)];
-        let people: Vec<SnapshotRow> = (0..).zip(clouds).map(|(id, (x, y))| (id, vec![x, y], 0)).collect();
-        let table = table(&values(1), 2, &people);
-        let tree = Tree::new(&schema, &table, 3, None, Publishes::Cover);
+    /// The groups of a tree over these people.
+    fn groups(people: &[SnapshotRow], sizes: &[i64], k: u32) -> (Vec<Vec<u32>>, Vec<Span>) {
+        let (schema, table) = (schema(sizes), table(&values(1), sizes.len(), people));
+        let tree = Tree::new(&schema, &table, k, None, Publishes::Cover);
         let mut rows: Vec<Row> = table.rows().collect();
         let roots: Vec<Span> = schema.quasi.iter().map(|quasi| quasi.root()).collect();
         let leaves = tree.split(&mut rows, &roots);
-        assert_eq!(leaves.sizes, [3, 3]);
-        assert_eq!(leaves.spans, [Span::new(10, 12), Span::new(10, 12), Span::new(60, 62), Span::new(80, 82)]);
+        let groups =
+            in_parts(&mut rows, &leaves.sizes).into_iter().map(|group| group.iter().map(|row| row.0).collect());
+        (groups.collect(), leaves.spans)
+    }
+
+    /// Two clouds on a diagonal: either column separates them.
+    #[test]
+    fn small_parts_are_grouped_as_people_lie() {
+        let clouds = [(10, 10), (60, 80), (12, 11), (61, 82), (11, 12), (62, 81)];
+        let people: Vec<SnapshotRow> = (0..).zip(clouds).map(|(id, (x, y))| (id, vec![x, y], 0)).collect();
+        let (groups, spans) = groups(&people, &[100, 100], 3);
+        assert_eq!(groups, [[0, 2, 4], [1, 3, 5]]);
+        assert_eq!(spans, [Span::new(10, 12), Span::new(10, 12), Span::new(60, 62), Span::new(80, 82)]);
+    }
+
+    /// Five people at one place and one beside them. A strict cut leaves all six together: whoever is alone takes one of
+    /// the others, and four are published exactly.
+    #[test]
+    fn equal_people_may_be_in_two_groups() {
+        let people: Vec<SnapshotRow> = (0..6).map(|id| (id, vec![if id == 0 { 50 } else { 10 }], 0)).collect();
+        let (groups, spans) = groups(&people, &[100], 2);
+        assert!(groups.iter().all(|group| group.len() >= 2), "{groups:?}");
+        assert_eq!(spans.iter().filter(|span| span.width() > 1).count(), 1, "{groups:?}");
+        assert_eq!(groups.iter().find(|group| group.contains(&0)).map(Vec::len), Some(2), "{groups:?}");
     }
 }

@@ -3,7 +3,7 @@
 //! The tree of `partition` decides every cut by how many people of a cell have which code. So its top can be grown by
 //! passes over the people: each pass counts some cells, and each counted cell is cut where the whole tree would cut it.
 //! The cells of `buckets::cells` are cut by counts as well, together with those of values.
-//! What is left are units: cells that are small enough to be held or to be played out, or that cannot be cut. The tree
+//! What is left are units: cells that are small enough to be held or to be clustered, or that cannot be cut. The tree
 //! below each is grown as always. Units and leaves have one order, from left to right, so the groups are those of the whole tree.
 
 use crate::grouping::buckets::cells::cut_counted;
@@ -136,7 +136,7 @@ impl<'a> Top<'a> {
     pub(crate) fn new(schema: &'a Schema, k: u32, publishes: Publishes, people: usize, unit: usize) -> Option<Top<'a>> {
         let sizes = schema.quasi.iter().map(|quasi| quasi.size() as usize).collect();
         let cuts = Cuts::new(schema, k, publishes);
-        let unit = unit.max(cuts.played_out());
+        let unit = unit.max(cuts.part);
         Top::with(Rule::Partition(cuts), schema, sizes, people, unit)
     }
 
@@ -329,7 +329,7 @@ mod tests {
         /// The groups of the units, one after another, are those of the whole tree.
         #[test]
         fn units_have_the_groups_of_the_whole_tree(
-            seed in any::<u64>(), count in 200u64..900, k in 2u32..6, unit in 1usize..300,
+            seed in any::<u64>(), count in 400u64..1800, k in 2u32..6, unit in 1usize..300,
         ) {
             let schema = schema_with_tree(&[100, 7]);
             let all = people(seed, count);
@@ -341,7 +341,7 @@ mod tests {
                 top.grow(&pass);
             }
             let units = top.units();
-            prop_assert!(units.len() > 1 || count <= (unit as u64).max(32 * u64::from(k)));
+            prop_assert!(units.len() > 1 || count <= (unit as u64).max(128 * u64::from(k)));
             let mut parts = (Vec::new(), Vec::new());
             for at in 0..units.len() {
                 let mine: Vec<SnapshotRow> = all.iter().filter(|person| units.of(&person.1) == at).cloned().collect();

@@ -28,8 +28,8 @@ pub enum DatePart {
 }
 
 impl DatePattern {
-    /// The patterns that `init` tries.
-    pub const COMMON: [&str; 9] = [
+    /// The patterns that `init` tries. One that ends in `…` also fits what the same one without it fits.
+    pub const COMMON: [&str; 13] = [
         "DD.MM.YYYY",
         "DD/MM/YYYY",
         "MM/DD/YYYY",
@@ -39,6 +39,10 @@ impl DatePattern {
         "YYYY-MM-DD…",
         "YYYY-MM",
         "MM/YYYY",
+        "DD.MM.YYYY…",
+        "DD/MM/YYYY…",
+        "MM/DD/YYYY…",
+        "YYYY/MM/DD…",
     ];
 
     /// Reads a pattern: `YYYY`, `MM`, `DD`, marks between them, `…` for a rest that is not read; or `excel`.

@@ -46,6 +46,11 @@ pub struct Added {
 }
 
 impl Added {
+    /// A sensitive column takes missing values.
+    pub fn missing(column: String) -> Added {
+        Added { column, what: "missing values, as a value of their own".into(), leaves: Vec::new() }
+    }
+
     /// New lines in the hierarchy of a sensitive column.
     pub fn lines(column: String, count: usize) -> Added {
         let what = counted(count as u64, "new line in its hierarchy", "new lines in its hierarchy");

@@ -234,19 +234,21 @@ impl History {
 
     /// All value sets a person has had, the latest first; empty if never published.
     pub fn sets_of(&self, record: &Record) -> Vec<ValueSetId> {
-        if !record.is_published() {
-            return Vec::new();
-        }
-        let start = self.past_sets.partition_point(|(key, _)| *key < record.key);
-        let past = self.past_sets[start..].iter().take_while(|(key, _)| *key == record.key).map(|&(_, set)| set);
-        std::iter::once(record.value_set).chain(past).collect()
+        if record.is_published() { self.sets_with(record.key, record.value_set) } else { Vec::new() }
     }
 
-    /// Whether no further release can hide a published person with `value` among `least` values. That happens if a
+    /// The same for somebody whose latest set is known.
+    pub fn sets_with(&self, person: RecordKey, latest: ValueSetId) -> Vec<ValueSetId> {
+        let start = self.past_sets.partition_point(|(key, _)| *key < person);
+        let past = self.past_sets[start..].iter().take_while(|(key, _)| *key == person).map(|&(_, set)| set);
+        std::iter::once(latest).chain(past).collect()
+    }
+
+    /// Whether no further release can hide a person with `value` among `least` values, whose latest set is known. That happens if a
     /// release made elsewhere gave them a smaller set. It also happens if two such releases gave them sets that overlap
     /// without being equal, because only the common values are left.
-    pub fn exposes(&self, record: &Record, value: Value, least: u32) -> bool {
-        let sets = self.sets_of(record);
+    pub fn exposes(&self, person: RecordKey, latest: ValueSetId, value: Value, least: u32) -> bool {
+        let sets = self.sets_with(person, latest);
         let holds = |set: &ValueSetId| self.value_sets.get(*set).binary_search(&value).is_ok();
         sets.iter().copied().find(holds).is_some_and(|own| self.is_weak(&sets, own, least))
     }

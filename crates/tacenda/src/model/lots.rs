@@ -40,8 +40,14 @@ impl Lots {
         Seed(bytes).lots("number", 0)
     }
 
-    fn keyed(key: [u8; 32]) -> Lots {
+    /// The lots of a derived key, on another machine.
+    pub(crate) fn keyed(key: [u8; 32]) -> Lots {
         Lots { key, given: None }
+    }
+
+    /// Their key. It is derived from the seed, for one purpose in one release, and it is private.
+    pub(crate) fn derived_key(&self) -> [u8; 32] {
+        self.key
     }
 
     /// Uses the lots that the caller provides.

@@ -124,6 +124,39 @@ impl Schema {
         Schema { identifier: identifier.into(), quasi, sensitive, order, ..Schema::default() }
     }
 
+    /// The same columns in the order of another schema, as far as that has all of them.
+    #[must_use]
+    pub fn in_order_of(&self, other: &Schema) -> Schema {
+        let wanted: Vec<&str> = other.published_columns().collect();
+        let place = |name: &str| wanted.iter().position(|known| *known == name);
+        if wanted.len() != self.order.len() || !self.published_columns().all(|name| place(name).is_some()) {
+            return self.clone();
+        }
+        let mut ordered = self.clone();
+        ordered.quasi.sort_by_key(|quasi| place(&quasi.name));
+        ordered.sensitive.sort_by_key(|sensitive| place(&sensitive.name));
+        ordered.public.sort_by_key(|public| place(&public.name));
+        let mut next = [0, 0, 0];
+        let roles = wanted.iter().filter_map(|name| self.role_of(name));
+        ordered.order = roles
+            .map(|role| {
+                let at = match role {
+                    Role::Quasi => 0,
+                    Role::Sensitive => 1,
+                    _ => 2,
+                };
+                next[at] += 1;
+                (role, next[at] - 1)
+            })
+            .collect();
+        ordered
+    }
+
+    /// The role of a published column.
+    fn role_of(&self, name: &str) -> Option<Role> {
+        self.order.iter().find(|&&(role, index)| self.column_name(role, index) == name).map(|&(role, _)| role)
+    }
+
     /// The name of a published column.
     pub fn column_name(&self, role: Role, index: usize) -> &str {
         match role {

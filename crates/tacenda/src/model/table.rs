@@ -86,6 +86,9 @@ impl Table {
     /// more are dropped.
     #[must_use]
     pub fn without(self, keys: &[RecordKey]) -> (Table, usize) {
+        if keys.is_empty() {
+            return (self, 0);
+        }
         let stays: Vec<usize> = (0..self.len()).filter(|&row| keys.binary_search(&self.keys[row]).is_err()).collect();
         let lost = self.len() - stays.len();
         if lost == 0 {

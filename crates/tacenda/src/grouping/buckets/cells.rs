@@ -40,7 +40,7 @@ pub fn dealt_in_cells(
         let mut people = vec![Vec::new(); table.values.len()];
         cell.iter().for_each(|&row| people[table.sensitive()[row as usize].index()].push(row));
         let counts: Vec<u64> = people.iter().map(|rows| rows.len() as u64).collect();
-        Deck::new(people, table, lots).deal_new(&assign(&counts, m))
+        Deck::new(people, table.keys(), lots).deal_new(&assign(&counts, m))
     };
     cells(schema, table, rows, m, may_cut).into_iter().flat_map(deal).collect()
 }

@@ -5,7 +5,7 @@
 
 use crate::grouping::buckets::Bucket;
 use crate::grouping::buckets::assign::Step;
-use crate::model::{Lots, Row, Table};
+use crate::model::{Lots, RecordKey};
 use rayon::prelude::*;
 
 /// People of each value, in the order of their lots.
@@ -17,9 +17,9 @@ pub struct Deck {
 
 impl Deck {
     /// Puts the people of each value into the order of their lots.
-    pub fn new(people: Vec<Vec<u32>>, table: &Table, lots: &Lots) -> Deck {
+    pub fn new(people: Vec<Vec<u32>>, keys: &[RecordKey], lots: &Lots) -> Deck {
         let dealt = vec![0; people.len()];
-        let lists = people.into_par_iter().map(|rows| by_lot(rows, table, lots)).collect();
+        let lists = people.into_par_iter().map(|rows| by_lot(rows, keys, lots)).collect();
         Deck { lists, dealt }
     }
 
@@ -66,9 +66,9 @@ impl Deck {
     }
 }
 
-/// Rows in the order of their lots.
-pub fn by_lot(rows: Vec<u32>, table: &Table, lots: &Lots) -> Vec<u32> {
-    let mut keyed: Vec<(u64, u32)> = rows.into_par_iter().map(|row| (lots.of(table.key(Row(row))), row)).collect();
+/// Rows in the order of their lots. `keys` has everyone's key.
+pub fn by_lot(rows: Vec<u32>, keys: &[RecordKey], lots: &Lots) -> Vec<u32> {
+    let mut keyed: Vec<(u64, u32)> = rows.into_par_iter().map(|row| (lots.of(keys[row as usize]), row)).collect();
     keyed.par_sort_unstable();
     keyed.into_iter().map(|(_, row)| row).collect()
 }

@@ -1,7 +1,8 @@
 //! Who already has a value set, and who needs one.
 
 use crate::grouping::buckets::Bucket;
-use crate::model::{History, Row, Table, ValueSetId};
+use crate::grouping::buckets::crowd::Crowd;
+use crate::model::{Value, ValueSetId};
 
 /// The rows of a table by what the history says of them.
 pub struct Division {
@@ -24,32 +25,33 @@ pub struct Updated {
     pub sets: Vec<ValueSetId>,
 }
 
-/// Divides the rows of `table`. A group has at least `least` values.
+/// Divides the rows of a crowd. A group has at least `least` values.
 ///
 /// A person's set is permanent: it also holds for people who return or whose quasi values changed. Sets of one person
 /// are equal or disjoint, so at most one holds the value.
-pub fn divide(history: &History, table: &Table, least: u32) -> Division {
+pub fn divide(crowd: &Crowd<'_>, least: u32) -> Division {
+    let history = crowd.history;
     let mut by_set: Vec<Bucket> = history.value_sets.iter().map(|(_, set)| Bucket::new(set)).collect();
-    let mut newcomers = vec![Vec::new(); table.values.len()];
+    let mut newcomers = vec![Vec::new(); crowd.value_count];
     let (mut updated, mut exposed) = (Vec::new(), Vec::new());
     let is_small: Vec<bool> = history.value_sets.iter().map(|(_, set)| set.len() < least as usize).collect();
-    for (row, record) in table.rows().zip(history.align(table)) {
-        let value = table.sensitive()[row.index()];
-        let Some(record) = record.filter(|record| record.is_published()) else {
+    for row in crowd.rows() {
+        let value = crowd.value(row.0);
+        let Some(set) = crowd.set(row.0) else {
             newcomers[value.index()].push(row.0);
             continue;
         };
         // Only releases made elsewhere leave such sets, so most histories need no further look.
-        let is_odd = !history.past_sets.is_empty() || is_small[record.value_set.0 as usize];
-        if is_odd && history.exposes(record, value, least) {
+        let is_odd = !history.past_sets.is_empty() || is_small[set.0 as usize];
+        if is_odd && history.exposes(crowd.keys[row.index()], set, value, least) {
             exposed.push(row.0);
             continue;
         }
-        if place(&mut by_set[record.value_set.0 as usize], table, row) {
+        if place(&mut by_set[set.0 as usize], value, row.0) {
             continue;
         }
-        let sets = history.sets_of(record);
-        if !sets.iter().any(|set| place(&mut by_set[set.0 as usize], table, row)) {
+        let sets = history.sets_with(crowd.keys[row.index()], set);
+        if !sets.iter().any(|set| place(&mut by_set[set.0 as usize], value, row.0)) {
             updated.push(Updated { row: row.0, sets });
         }
     }
@@ -57,10 +59,10 @@ pub fn divide(history: &History, table: &Table, least: u32) -> Division {
     Division { buckets: by_set, newcomers, updated, exposed }
 }
 
-fn place(bucket: &mut Bucket, table: &Table, row: Row) -> bool {
-    match bucket.position(table.sensitive()[row.index()]) {
+fn place(bucket: &mut Bucket, value: Value, row: u32) -> bool {
+    match bucket.position(value) {
         Some(position) => {
-            bucket.add(position, row.0);
+            bucket.add(position, row);
             true
         }
         None => false,

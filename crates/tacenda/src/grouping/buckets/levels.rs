@@ -42,6 +42,12 @@ pub struct Levels<'a> {
     pub lacking: i64,
     /// Per value, how many places are expected to be empty before the next arrivals.
     gaps: Vec<f64>,
+    /// The value that most people need a place for. Who had a set with it may not enter another one.
+    scarce: Option<usize>,
+    /// Per value, places in sets without that value, minus people who must have one of them.
+    apart: Vec<i64>,
+    /// The values with more such people than places, those with most first.
+    parted: BTreeSet<(i64, usize)>,
 }
 
 /// Changes that can be taken back.
@@ -65,6 +71,9 @@ impl<'a> Levels<'a> {
             needy: BTreeSet::new(),
             lacking: 0,
             gaps: vec![0.0; values],
+            scarce: None,
+            apart: vec![0; values],
+            parted: BTreeSet::new(),
         };
         for (set, lists) in homes {
             let number = levels.number(set.clone());
@@ -75,6 +84,38 @@ impl<'a> Levels<'a> {
         }
         people.iter().enumerate().for_each(|(value, &people)| levels.give(value, -people));
         levels
+    }
+
+    /// From here on, so many people of each value must have a place in a set without this value.
+    pub fn keep_apart(&mut self, scarce: usize, homes: &[(Vec<usize>, Vec<i64>)], people: &[i64]) {
+        self.scarce = Some(scarce);
+        for ((set, lists), &copies) in homes.iter().zip(&self.copies) {
+            if set.binary_search(&scarce).is_err() {
+                set.iter().zip(lists).for_each(|(&value, &there)| self.apart[value] += copies - there);
+            }
+        }
+        self.parted = BTreeSet::new();
+        for (value, &people) in people.iter().enumerate() {
+            self.part(value, -people);
+        }
+    }
+
+    /// Adds places in sets without the scarce value; negative: people who need one.
+    pub fn part(&mut self, value: usize, places: i64) {
+        let before = self.apart[value];
+        let after = before + places;
+        if before < 0 {
+            self.parted.remove(&(before, value));
+        }
+        if after < 0 {
+            self.parted.insert((after, value));
+        }
+        self.apart[value] = after;
+    }
+
+    /// Whether a set is without the scarce value.
+    fn is_apart(&self, set: usize) -> bool {
+        self.scarce.is_some_and(|scarce| self.sets[set].binary_search(&scarce).is_err())
     }
 
     /// The number of a set, which is founded if it is not known.
@@ -194,9 +235,14 @@ impl<'a> Levels<'a> {
     pub fn cost(&self, set: usize, more: i64) -> f64 {
         let (before, after) = (self.copies[set], self.copies[set] + more);
         let rise = self.level(set, after) - self.level(set, before);
+        let is_apart = self.is_apart(set);
         let of = |&value: &usize| {
             let (spare, gaps) = (self.spare[value], self.gaps[value]);
-            let now = self.cost_now(spare + more) - self.cost_now(spare);
+            let mut now = self.cost_now(spare + more) - self.cost_now(spare);
+            if is_apart {
+                let short = |apart: i64| (self.m as i64 * (-apart).max(0)) as f64;
+                now += short(self.apart[value] + more) - short(self.apart[value]);
+            }
             now + self.unfilled(value, gaps + self.further_gaps(value, more, rise)) - self.unfilled(value, gaps)
         };
         self.founding(set, after) - self.founding(set, before) + self.sets[set].iter().map(of).sum::<f64>()
@@ -207,8 +253,12 @@ impl<'a> Levels<'a> {
         let (before, after) = (self.copies[set], self.copies[set] + more);
         let rise = self.level(set, after) - self.level(set, before);
         self.copies[set] = after;
+        let is_apart = self.is_apart(set);
         let values = std::mem::take(&mut self.sets[set]);
         for &value in &values {
+            if is_apart {
+                self.part(value, more);
+            }
             self.gaps[value] += self.further_gaps(value, more, rise);
             self.give(value, more);
         }
@@ -217,7 +267,7 @@ impl<'a> Levels<'a> {
 
     /// Adds copies until everyone has a place, always those that cost least. Returns what was done, and what it cost.
     pub fn fill(&mut self, rng: &mut Rng, steps: &mut LevelSteps) -> f64 {
-        let mut cost = 0.0;
+        let mut cost = self.fill_apart(steps);
         while let Some(&(spare, first)) = self.needy.first() {
             // If one value has one in m of the people to place, every copy must hold it.
             let is_tight = (-spare + 4) * self.m as i64 >= self.lacking;
@@ -226,25 +276,70 @@ impl<'a> Levels<'a> {
                 let second = rng.below(self.needy.len() as u64) as usize;
                 around.push(self.needy.iter().nth(second).expect("it is below the length").1);
             }
-            let mut best: Option<(f64, usize, i64)> = None;
+            let mut best = None;
             for value in around {
                 for set in self.ways(value) {
                     let most = self.sets[set].iter().map(|&value| (-self.spare[value]).max(0)).min().unwrap_or(0);
-                    let is_new = set >= self.known && self.copies[set] == 0;
-                    let more = if is_new { most.max(1) } else { (most / 4).max(1) };
-                    let each = self.cost(set, more) / more as f64;
-                    if best.is_none_or(|(least, ..)| each < least) {
-                        best = Some((each, set, more));
-                    }
+                    self.weigh(set, most, &mut best);
                 }
             }
             // A value that is in no set, and too few others have people to place.
             let Some((_, set, more)) = best else { break };
-            cost += self.cost(set, more);
-            self.change(set, more);
-            steps.push((set, more));
+            cost += self.step(set, more, steps);
         }
         cost
+    }
+
+    /// Keeps the cheaper way to add copies, by what each copy costs: the best so far, or some of at most `most` copies of a
+    /// set.
+    fn weigh(&self, set: usize, most: i64, best: &mut Option<(f64, usize, i64)>) {
+        let is_new = set >= self.known && self.copies[set] == 0;
+        let more = if is_new { most.max(1) } else { (most / 4).max(1) };
+        let each = self.cost(set, more) / more as f64;
+        if best.is_none_or(|(least, ..)| each < least) {
+            *best = Some((each, set, more));
+        }
+    }
+
+    /// Gives a set more copies, or fewer, and notes it. Returns what that costs.
+    fn step(&mut self, set: usize, more: i64, steps: &mut LevelSteps) -> f64 {
+        let cost = self.cost(set, more);
+        self.change(set, more);
+        steps.push((set, more));
+        cost
+    }
+
+    /// Adds copies until everyone who must have a place in a set without the scarce value has one.
+    fn fill_apart(&mut self, steps: &mut LevelSteps) -> f64 {
+        let mut cost = 0.0;
+        while let Some(&(short, value)) = self.parted.first() {
+            self.found_apart(value);
+            let mut best = None;
+            for &set in self.holding[value].iter().filter(|&&set| self.is_apart(set)) {
+                let lacking = |&value: &usize| (-self.apart[value]).max(-self.spare[value]).max(0);
+                let most = self.sets[set].iter().map(lacking).min().unwrap_or(0).min(-short);
+                self.weigh(set, most, &mut best);
+            }
+            let Some((_, set, more)) = best else { break };
+            cost += self.step(set, more, steps);
+        }
+        cost
+    }
+
+    /// Founds sets around a value, without the scarce one: with those who must be apart too, and with those of whom most
+    /// have no place.
+    fn found_apart(&mut self, value: usize) {
+        let is_other = |&&(_, other): &&(i64, usize)| other != value && Some(other) != self.scarce;
+        let needy: Vec<usize> = self.needy.iter().filter(is_other).map(|&(_, other)| other).collect();
+        let mut together: Vec<usize> = self.parted.iter().filter(is_other).map(|&(_, other)| other).collect();
+        together.extend(needy.iter().copied().filter(|other| self.apart[*other] >= 0));
+        for mut others in [together, needy] {
+            others.truncate(self.m - 1);
+            if others.len() == self.m - 1 {
+                others.push(value);
+                self.number(others);
+            }
+        }
     }
 
     /// The sets that could take people of a value: those that exist, and some new ones.
@@ -294,9 +389,7 @@ impl<'a> Levels<'a> {
                     continue;
                 }
                 let fewer = if rng.below(4) == 0 { most } else { 1 + rng.below(most.min(3) as u64) as i64 };
-                cost += self.cost(set, -fewer);
-                self.change(set, -fewer);
-                steps.push((set, -fewer));
+                cost += self.step(set, -fewer, &mut steps);
             }
             cost += self.fill(rng, &mut steps);
             if cost > 1e-9 {

@@ -7,6 +7,7 @@
 pub mod assign;
 pub mod balance;
 pub mod cells;
+pub mod crowd;
 pub mod cut;
 pub mod deal;
 pub mod division;

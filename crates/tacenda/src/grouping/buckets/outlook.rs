@@ -3,7 +3,7 @@
 //! The last change of the table is the forecast of the next one. Rates depend on values, so only promises against the
 //! rule reader may look at them.
 
-use crate::model::{History, Table};
+use crate::grouping::buckets::crowd::Rates;
 
 /// A value with few people is judged as if so many more had stayed at the mean rate.
 const PRIOR: f64 = 10.0;
@@ -21,20 +21,12 @@ pub struct Outlook {
 
 impl Outlook {
     /// From who of the last release is here with the same value, and who needs a place now.
-    pub fn new(history: &History, table: &Table, arriving: &[u64]) -> Outlook {
-        let mut was = vec![0.0; arriving.len()];
-        for record in history.records.iter().filter(|record| history.is_current(record)) {
-            // The value of somebody who was erased may be gone.
-            if let Some(was) = was.get_mut(record.value.index()) {
-                *was += 1.0;
-            }
-        }
-        let mut stayed = vec![0.0; arriving.len()];
-        for (&value, record) in table.sensitive().iter().zip(history.align(table)) {
-            if record.is_some_and(|record| history.is_current(record) && record.value == value) {
-                stayed[value.index()] += 1.0;
-            }
-        }
+    pub fn new(rates: &Rates, arriving: &[u64]) -> Outlook {
+        // The value of somebody who was erased may be gone.
+        let of = |counts: &[u64]| -> Vec<f64> {
+            (0..arriving.len()).map(|value| counts.get(value).map_or(0.0, |&people| people as f64)).collect()
+        };
+        let (was, stayed) = (of(&rates.was), of(&rates.stayed));
         let (all, kept): (f64, f64) = (was.iter().sum(), stayed.iter().sum());
         let mean = (kept + USUAL * PRIOR) / (all + PRIOR);
         Outlook {

@@ -1,9 +1,10 @@
 //! Gives everyone who needs one a value set, with the next release in mind.
 //!
 //! Only counts are used, and how likely people of each value are to stay. So this is for promises against the rule
-//! reader (science A3.15). First the copies of all sets are chosen as if everyone could enter every set. Then people
-//! whose value changed get their places: their set may share no value with any set they have had (science A3.6-3). Who
-//! finds none gets a further copy of a set, and the copies are chosen anew around it.
+//! reader (science A3.15). First the copies of all sets are chosen as if nearly everyone could enter every set: only of
+//! the value with most people without a place is it known who may not be beside it. Then people whose value changed get
+//! their places: their set may share no value with any set they have had (science A3.6-3). Who finds none gets a further
+//! copy of a set, and the copies are chosen anew around it.
 
 use crate::grouping::buckets::levels::{LevelSteps, Levels};
 use crate::grouping::buckets::outlook::Outlook;
@@ -37,6 +38,15 @@ const REPAIRS: usize = 3;
 /// them costs counterfeits of all other values. Where many places stay empty, a few more may.
 const WAITING: i64 = 250;
 
+/// How many people there are, and how many of them may wait at most.
+#[derive(Clone, Copy)]
+pub struct Allowance {
+    /// Everyone in the table.
+    pub everyone: usize,
+    /// At most so many wait, unless no set is open to them.
+    pub may_wait: usize,
+}
+
 /// People who need a place.
 #[cfg_attr(test, derive(Debug))]
 pub struct Wanting {
@@ -46,6 +56,13 @@ pub struct Wanting {
     pub past: Vec<Value>,
     /// How many they are.
     pub people: u64,
+}
+
+impl Wanting {
+    /// Whether they may enter no set with this value, because they had one.
+    fn is_barred(&self, value: usize) -> bool {
+        self.value.index() != value && self.past.binary_search(&Value(value as u32)).is_ok()
+    }
 }
 
 /// Where everyone goes.
@@ -61,6 +78,8 @@ pub struct Settlement {
 /// The sets, and how many people of which kind are in which.
 struct Settling<'a> {
     levels: Levels<'a>,
+    /// The value with most people without a place.
+    scarce: Option<usize>,
     wanting: &'a [Wanting],
     /// Per set and value of it, how many people it has.
     lists: Vec<Vec<i64>>,
@@ -70,14 +89,13 @@ struct Settling<'a> {
     places: Vec<Vec<(usize, i64)>>,
 }
 
-/// Places everyone. `homes` are the known sets with the people in each, `is_held` says which values somebody has, and
-/// `everyone` is the number of people in the table.
+/// Places everyone. `homes` are the known sets with the people in each, and `is_held` says which values somebody has.
 pub fn settle(
     homes: &[(Vec<Value>, Vec<u64>)],
     wanting: &[Wanting],
     outlook: &Outlook,
     is_held: &[bool],
-    everyone: usize,
+    allowance: Allowance,
     m: u64,
     rng: &mut Rng,
 ) -> Settlement {
@@ -85,10 +103,10 @@ pub fn settle(
     let homes: Vec<(Vec<usize>, Vec<i64>)> =
         homes.iter().map(|(set, lists)| (index(set), lists.iter().map(|&people| people as i64).collect())).collect();
     let mut best: Option<(f64, Settling<'_>)> = None;
-    let is_one_in = |settling: &Settling<'_>, share: i64| settling.counterfeits() * share <= everyone as i64;
+    let is_one_in = |settling: &Settling<'_>, share: i64| settling.counterfeits() * share <= allowance.everyone as i64;
     for tries in 1..=HARD_TRIES {
         let mut settling = Settling::new(&homes, wanting, outlook, is_held.len(), m as usize);
-        settling.place(is_held, everyone, rng);
+        settling.place(is_held, allowance, rng);
         let (cost, is_good) = (settling.cost(), is_one_in(&settling, ENOUGH));
         if best.as_ref().is_none_or(|best| cost < best.0) {
             best = Some((cost, settling));
@@ -110,8 +128,18 @@ impl<'a> Settling<'a> {
     ) -> Settling<'a> {
         let mut people = vec![0; values];
         wanting.iter().for_each(|kind| people[kind.value.index()] += kind.people as i64);
+        let mut levels = Levels::new(homes, &people, outlook, m);
+        let scarce = levels.neediest().map(|(value, _)| value);
+        if let Some(scarce) = scarce {
+            let mut apart = vec![0; values];
+            for kind in wanting.iter().filter(|kind| kind.is_barred(scarce)) {
+                apart[kind.value.index()] += kind.people as i64;
+            }
+            levels.keep_apart(scarce, homes, &apart);
+        }
         Settling {
-            levels: Levels::new(homes, &people, outlook, m),
+            levels,
+            scarce,
             wanting,
             lists: homes.iter().map(|(_, lists)| lists.clone()).collect(),
             left: wanting.iter().map(|kind| kind.people as i64).collect(),
@@ -120,15 +148,17 @@ impl<'a> Settling<'a> {
     }
 
     /// Places everyone.
-    fn place(&mut self, is_held: &[bool], everyone: usize, rng: &mut Rng) {
+    fn place(&mut self, is_held: &[bool], allowance: Allowance, rng: &mut Rng) {
         let people: i64 = self.left.iter().sum();
         let unfilled = self.counterfeits();
-        let mut may_wait = everyone as i64 / WAITING;
-        self.wait(may_wait, self.levels.m as i64);
+        let mut may_wait = allowance.everyone as i64 / WAITING;
+        self.wait(may_wait.min(allowance.may_wait as i64), self.levels.m as i64);
+        let waiting = people - self.left.iter().sum::<i64>();
         // If too many people changed to one value, nobody else waits for places that nobody can fill.
-        if self.left.iter().sum::<i64>() == people {
+        if waiting == 0 {
             may_wait += unfilled / UNFILLED;
         }
+        may_wait = may_wait.min(allowance.may_wait as i64 - waiting);
         // With many values, a round costs more.
         let rounds = ROUNDS.min(people as usize / 4).min(100_000 / is_held.len().max(1));
         self.levels.fill(rng, &mut LevelSteps::new());
@@ -176,7 +206,7 @@ impl Settling<'_> {
             };
             let kinds = (0..self.wanting.len()).filter(has_changed);
             let Some(kind) = kinds.max_by_key(|&kind| (self.wanting[kind].past.len(), kind)) else { return };
-            self.left[kind] -= 1;
+            self.give_up(kind);
             self.levels.give(value, 1);
         }
     }
@@ -309,16 +339,24 @@ impl Settling<'_> {
         let by_cost =
             |&a: &usize, &b: &usize| self.levels.cost(a, 1).total_cmp(&self.levels.cost(b, 1)).then(a.cmp(&b));
         let best = open.min_by(by_cost);
-        let Some(set) = best else { return self.left[kind] -= 1 };
+        let Some(set) = best else { return self.give_up(kind) };
         let helps = |&other: &usize| other != value && self.levels.spare[other] < 0;
         if *may_wait > 0 && !self.levels.sets[set].iter().any(helps) {
             *may_wait -= 1;
-            self.left[kind] -= 1;
-            return;
+            return self.give_up(kind);
         }
         self.levels.change(set, 1);
         self.levels.give(value, -1);
         self.enter(kind, set, 1);
+    }
+
+    /// Lets somebody wait whose place among those of their value is given back.
+    fn give_up(&mut self, kind: usize) {
+        self.left[kind] -= 1;
+        let wanting = &self.wanting[kind];
+        if self.scarce.is_some_and(|scarce| wanting.is_barred(scarce)) {
+            self.levels.part(wanting.value.index(), 1);
+        }
     }
 
     /// Gives newcomers the places that are left. Where there are more places than newcomers, those come first whose
@@ -420,13 +458,41 @@ mod tests {
         })
     }
 
+    /// Half of the others had a set with value 0, and every further copy must hold it. They form copies among themselves,
+    /// and the others are left for value 0.
+    #[test]
+    fn who_may_not_be_beside_the_scarce_value_is_no_company_for_it() {
+        let of = |(value, past, people): (u32, &[u32], u64)| Wanting {
+            value: Value(value),
+            past: past.iter().map(|&value| Value(value)).collect(),
+            people,
+        };
+        let (new, had): (&[u32], &[u32]) = (&[], &[0, 7, 8]);
+        let changed = [(1, had, 50), (2, had, 50), (3, had, 50)];
+        let kinds = [(0, new, 60), (4, new, 30), (5, new, 30), (6, new, 30), (9, new, 30)].into_iter().chain(changed);
+        let wanting: Vec<Wanting> = kinds.map(of).collect();
+        let outlook = Outlook { stay: vec![0.7; 10], arrivals: vec![50.0; 10] };
+        let allowance = Allowance { everyone: 5000, may_wait: 5000 };
+        for seed in 0..10 {
+            let mut rng = Rng::from_number(seed);
+            let plan = settle(&[], &wanting, &outlook, &[true; 10], allowance, 3, &mut rng);
+            let places: u64 = plan.sets.iter().zip(&plan.copies).map(|(set, copies)| set.len() as u64 * copies).sum();
+            let placed: u64 = plan.places.iter().flatten().map(|&(_, people)| people).sum();
+            assert_eq!((placed, places), (330, 330), "seed {seed}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(500))]
 
         /// Newcomers all get a place, nobody enters a set that shares a value with their past, no place is given twice,
         /// and few people wait.
         #[test]
-        fn everyone_has_a_place_they_may_have((m, homes, wanting) in table(), seed in 0u64..100) {
+        fn everyone_has_a_place_they_may_have(
+            (m, homes, wanting) in table(),
+            seed in 0u64..100,
+            may_wait in 0usize..20,
+        ) {
             let values = 10;
             let mut is_held = vec![false; values];
             let mut arriving = vec![0; values];
@@ -439,8 +505,9 @@ mod tests {
             }
             let outlook = Outlook { stay: vec![0.6; values], arrivals: arriving.iter().map(|&n| n as f64).collect() };
             let everyone = 500;
+            let allowance = Allowance { everyone, may_wait };
             let mut rng = Rng::from_number(seed);
-            let plan = settle(&homes, &wanting, &outlook, &is_held, everyone, m as u64, &mut rng);
+            let plan = settle(&homes, &wanting, &outlook, &is_held, allowance, m as u64, &mut rng);
             let mut lists: Vec<Vec<u64>> = plan.sets.iter().map(|set| vec![0; set.len()]).collect();
             for (list, home) in lists.iter_mut().zip(&homes) {
                 list.clone_from(&home.1);
@@ -463,7 +530,7 @@ mod tests {
                 }
             }
             let places: u64 = homes.iter().map(|(set, lists)| set.len() as u64 * lists.iter().max().unwrap_or(&0)).sum();
-            let most = 2 * everyone as u64 / WAITING as u64 + places / UNFILLED as u64;
+            let most = (2 * everyone as u64 / WAITING as u64 + places / UNFILLED as u64).min(may_wait as u64);
             prop_assert!(waiting <= most, "{} wait, {} cannot enter any set", waiting, stuck);
             for ((list, &copies), set) in lists.iter().zip(&plan.copies).zip(0..) {
                 prop_assert!(list.iter().all(|&people| people <= copies), "set {} has {:?} of {}", set, list, copies);

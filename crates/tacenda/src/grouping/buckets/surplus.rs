@@ -5,7 +5,7 @@
 
 use crate::grouping::buckets::Bucket;
 use crate::grouping::buckets::deal::by_lot;
-use crate::model::{Lots, Table};
+use crate::model::{Lots, RecordKey};
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,11 +15,17 @@ const WORTH: (u64, u64) = (2, 25);
 
 /// At most one in so many people waits, for whatever reason: one in a hundred, and a reserve for people who are left with too few
 /// others in their set.
-const MOST: usize = 104;
+pub const MOST: usize = 104;
+
+/// While more than one in so many is a counterfeit, more people wait: the table shrinks, and places stay empty.
+const NEED: u64 = 12;
+
+/// At most one in so many people waits then.
+const MOST_IN_NEED: usize = 40;
 
 /// Withholds people by lot, of values with more holders than the upper quartile of their set's values. Returns their
 /// rows.
-pub fn even_out(table: &Table, buckets: &mut [Bucket], lots: &Lots) -> Vec<u32> {
+pub fn even_out(keys: &[RecordKey], buckets: &mut [Bucket], lots: &Lots) -> Vec<u32> {
     let mut withheld = Vec::new();
     for bucket in buckets {
         let mut lengths: Vec<usize> = bucket.lists.iter().map(Vec::len).collect();
@@ -27,7 +33,7 @@ pub fn even_out(table: &Table, buckets: &mut [Bucket], lots: &Lots) -> Vec<u32> 
         let level = lengths[(3 * (lengths.len() - 1)).div_ceil(4)];
         for list in &mut bucket.lists {
             if list.len() > level {
-                *list = by_lot(std::mem::take(list), table, lots);
+                *list = by_lot(std::mem::take(list), keys, lots);
                 withheld.extend(list.drain(level..));
             }
         }
@@ -40,18 +46,18 @@ pub fn even_out(table: &Table, buckets: &mut [Bucket], lots: &Lots) -> Vec<u32> 
 /// save most. Newcomers never wait. A group has at least `people` people, and `waiting` people wait already. Returns the
 /// rows of those who wait.
 pub fn hold_leaders(
-    table: &Table,
+    keys: &[RecordKey],
     buckets: &mut [Bucket],
     lots: &Lots,
     is_newcomer: impl Fn(u32) -> bool,
     people: usize,
     waiting: usize,
 ) -> Vec<u32> {
-    let everyone = table.len();
+    let everyone = keys.len();
     // Buckets with too few people are withheld whole.
     buckets.iter_mut().filter(|bucket| bucket.people() < people).for_each(|bucket| bucket.copies = 0);
     let small: usize = buckets.iter().filter(|bucket| bucket.copies == 0).map(Bucket::people).sum();
-    let mut may_wait = (everyone / MOST).saturating_sub(waiting + small);
+    let mut waiting = waiting + small;
     let mut sets: Vec<Held> = buckets.iter().map(|bucket| Held::new(bucket, &is_newcomer)).collect();
     let mut counterfeits: u64 = sets.iter().map(Held::counterfeits).sum();
     let steps = sets.iter().enumerate().filter_map(|(at, set)| Some((set.step(people)?.worth(), Reverse(at))));
@@ -62,10 +68,11 @@ pub fn hold_leaders(
         if !is_worth {
             break;
         }
-        if step.waits as usize > may_wait {
+        let most = everyone / if counterfeits * NEED > everyone as u64 { MOST_IN_NEED } else { MOST };
+        if waiting + step.waits as usize > most {
             continue;
         }
-        may_wait -= step.waits as usize;
+        waiting += step.waits as usize;
         counterfeits -= step.saves;
         sets[at].take(step.level);
         next.extend(sets[at].step(people).map(|step| (step.worth(), Reverse(at))));
@@ -75,7 +82,7 @@ pub fn hold_leaders(
         for (list, &length) in bucket.lists.iter_mut().zip(&set.lengths).filter(|(list, length)| **length < list.len())
         {
             let (kept, mut rows): (Vec<u32>, Vec<u32>) = list.iter().partition(|&&row| is_newcomer(row));
-            rows = by_lot(rows, table, lots);
+            rows = by_lot(rows, keys, lots);
             held.extend(rows.drain(length - kept.len()..));
             rows.extend(kept);
             *list = rows;
@@ -157,13 +164,12 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{RecordKey, Value};
+    use crate::model::Value;
     use proptest::prelude::*;
 
-    /// A table of so many people; keys and values do not matter.
-    fn table(people: usize) -> Table {
-        let keys = (0..people as u64).map(|key| RecordKey { hi: key, lo: 0 }).collect();
-        Table::new(keys, Vec::new(), vec![Value(0); people], Default::default(), Vec::new(), Default::default())
+    /// The keys of so many people.
+    fn keys(people: usize) -> Vec<RecordKey> {
+        (0..people as u64).map(|key| RecordKey { hi: key, lo: 0 }).collect()
     }
 
     fn buckets(lengths: &[Vec<usize>]) -> (usize, Vec<Bucket>) {
@@ -189,16 +195,17 @@ mod tests {
         let mut lengths = vec![vec![40, 40, 40]; 3];
         lengths.push(vec![3, 1, 1]);
         let (people, mut buckets) = buckets(&lengths);
-        let held = hold_leaders(&table(people), &mut buckets, &Lots::from_number(1), |_| false, 2, 0);
+        let held = hold_leaders(&keys(people), &mut buckets, &Lots::from_number(1), |_| false, 2, 0);
         // 4 counterfeits of 365 people are too few for anybody to wait for 2 of them.
         assert!(held.is_empty());
         let mut many: Vec<Vec<usize>> = vec![vec![10, 10, 10]; 10];
         many.extend(vec![vec![9, 4, 4]; 4]);
         let (people, mut buckets) = self::buckets(&many);
         let before = counterfeits(&buckets);
-        let held = hold_leaders(&table(people), &mut buckets, &Lots::from_number(1), |_| false, 2, 0);
-        assert_eq!((people, before, held.len(), counterfeits(&buckets)), (368, 40, 3, 34));
-        let none = hold_leaders(&table(people), &mut buckets, &Lots::from_number(1), |_| false, 2, 3);
+        let held = hold_leaders(&keys(people), &mut buckets, &Lots::from_number(1), |_| false, 2, 0);
+        // Three of 368 may wait, and more while more than one in twelve is a counterfeit.
+        assert_eq!((people, before, held.len(), counterfeits(&buckets)), (368, 40, 5, 30));
+        let none = hold_leaders(&keys(people), &mut buckets, &Lots::from_number(1), |_| false, 2, 3);
         assert!(none.is_empty(), "one in a hundred waits already");
     }
 
@@ -214,8 +221,9 @@ mod tests {
             buckets.retain(|bucket| bucket.people() >= people);
             let (before, there) = (counterfeits(&buckets), buckets.clone());
             let is_newcomer = |row: u32| row % 7 < new;
-            let held = hold_leaders(&table(everyone), &mut buckets, &Lots::from_number(3), is_newcomer, people, 0);
-            prop_assert!(held.len() <= everyone / MOST && held.iter().all(|&row| !is_newcomer(row)));
+            let held = hold_leaders(&keys(everyone), &mut buckets, &Lots::from_number(3), is_newcomer, people, 0);
+            let most = if before * NEED > everyone as u64 { MOST_IN_NEED } else { MOST };
+            prop_assert!(held.len() <= everyone / most && held.iter().all(|&row| !is_newcomer(row)));
             prop_assert!(before - counterfeits(&buckets) >= held.len() as u64 * u64::from(!held.is_empty()));
             let mut rows: Vec<u32> = buckets.iter().flat_map(|bucket| bucket.lists.concat()).chain(held.clone()).collect();
             rows.sort_unstable();

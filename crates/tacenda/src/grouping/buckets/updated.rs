@@ -7,29 +7,29 @@
 
 use crate::grouping::buckets::Bucket;
 use crate::grouping::buckets::balance::{Counts, balance};
+use crate::grouping::buckets::crowd::Crowd;
 use crate::grouping::buckets::division::Updated;
-use crate::model::{History, Table, Value};
+use crate::model::Value;
 
 /// How many buckets are tried with newcomers before a new set is opened.
 const TRIES: usize = 8;
 
 /// Places everyone in `updated` if possible. Returns those who wait.
 pub fn place(
-    history: &History,
-    table: &Table,
+    crowd: &Crowd<'_>,
     updated: Vec<Updated>,
     newcomers: &[u64],
     buckets: &mut Vec<Bucket>,
     m: u64,
 ) -> Vec<u32> {
-    let mut placing = Placing::new(table.values.len(), newcomers, buckets, m);
+    let mut placing = Placing::new(crowd.value_count, newcomers, buckets, m);
     let mut people: Vec<Unplaced> = updated
         .into_iter()
         .map(|person| {
             let mut past: Vec<Value> =
-                person.sets.iter().flat_map(|&set| history.value_sets.get(set)).copied().collect();
+                person.sets.iter().flat_map(|&set| crowd.history.value_sets.get(set)).copied().collect();
             past.sort_unstable();
-            Unplaced { row: person.row, value: table.sensitive()[person.row as usize], past }
+            Unplaced { row: person.row, value: crowd.value(person.row), past }
         })
         .collect();
     people.retain(|person| !placing.fill_gap(person));

@@ -8,7 +8,7 @@
 //! Rounding down keeps the property on which everything else relies: a wider span never costs less.
 
 use crate::grouping::LossKind;
-use crate::model::{Domain, Grid, Quasi, Schema, Span, Table};
+use crate::model::{Domain, Grid, Quasi, Row, Schema, Span, Table};
 
 /// The quasi codes of a table, row after row.
 pub(crate) struct Points {
@@ -19,14 +19,26 @@ pub(crate) struct Points {
 impl Points {
     /// The points of a table's rows.
     pub(crate) fn of(table: &Table) -> Points {
+        Points::of_rows(table, (0..table.len() as u32).map(Row))
+    }
+
+    /// The points of some of a table's rows, in their order.
+    pub(crate) fn of_rows(table: &Table, rows: impl ExactSizeIterator<Item = Row> + Clone) -> Points {
         let attributes = table.quasi_count();
-        let mut codes = vec![0; attributes * table.len()];
+        let mut codes = vec![0; attributes * rows.len()];
         for attribute in 0..attributes {
-            for (row, &code) in table.quasi(attribute).iter().enumerate() {
-                codes[row * attributes + attribute] = code;
+            let column = table.quasi(attribute);
+            for (at, row) in rows.clone().enumerate() {
+                codes[at * attributes + attribute] = column[row.index()];
             }
         }
         Points { attributes, codes }
+    }
+
+    /// The points of some rows, numbered anew.
+    pub(crate) fn some(&self, rows: &[u32]) -> Points {
+        let codes = rows.iter().flat_map(|&row| self.get(row)).copied().collect();
+        Points { attributes: self.attributes, codes }
     }
 
     /// The codes of a row.
@@ -163,18 +175,6 @@ impl Costs {
             cost += scale.cost(span.lo.min(code), span.hi.max(code));
         }
         cost
-    }
-
-    /// The same if it is below `limit`. It stops adding as soon as the limit is reached.
-    pub(crate) fn joined_below(&self, spans: &[Span], point: &[u32], limit: u32) -> Option<u32> {
-        let mut cost = 0;
-        for ((scale, span), &code) in self.scales.iter().zip(spans).zip(point) {
-            cost += scale.cost(span.lo.min(code), span.hi.max(code));
-            if cost >= limit {
-                return None;
-            }
-        }
-        Some(cost)
     }
 
     /// The cost of one row of a cluster that holds two clusters' spans.

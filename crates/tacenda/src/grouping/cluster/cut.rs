@@ -6,36 +6,30 @@
 //! and the best outcome is taken. That costs little and saves a fifth of the loss.
 
 use crate::grouping::cluster::cost::widen;
+use crate::grouping::cluster::play;
 use crate::grouping::cluster::store::Space;
-use crate::model::Span;
 use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 /// In parts of up to this many rows, cutting is played out for every attribute.
 const PLAYED_OUT: usize = 512;
 /// Parts of at least this many rows are cut on several threads.
 const PARALLEL: usize = 1 << 12;
-/// The rarity of codes is counted in domains of up to this many codes.
-const COUNTED: u32 = 1 << 22;
 
 /// Cuts at least `k` rows into parts of at least `k` that no further cut improves. `ranks` says which rows are rare:
 /// they are borrowed first.
 pub(crate) fn cut(space: Space, rows: Vec<u32>, ranks: &[u32]) -> Vec<Vec<u32>> {
+    if rows.len() <= PLAYED_OUT {
+        return play::cut(space, rows, ranks);
+    }
     if rows.len() < 2 * space.k {
         return vec![rows];
     }
-    let mut cuts = cuts(space, &rows);
-    if cuts.is_empty() {
-        return vec![rows];
-    }
-    cuts.sort_by(|a, b| b.gain.cmp(&a.gain).then(a.attribute.cmp(&b.attribute)));
-    if rows.len() <= PLAYED_OUT {
-        let best = (0..cuts.len()).min_by_key(|&index| {
-            let parts = carry_out(space, &rows, &cuts[index], ranks);
-            parts.iter().map(|part| play_out(space, part, ranks)).sum::<u64>()
-        });
-        cuts.swap(0, best.expect("there is a cut"));
-    }
-    let parts = carry_out(space, &rows, &cuts[0], ranks);
+    let best = cuts(space, &rows).into_iter().max_by_key(|cut| (cut.gain, Reverse(cut.attribute)));
+    let Some(best) = best else { return vec![rows] };
+    let parts = carry_out(space, &rows, &best, ranks);
     if rows.len() >= PARALLEL {
         parts.into_par_iter().map(|part| cut(space, part, ranks)).flatten().collect()
     } else {
@@ -48,7 +42,7 @@ pub(crate) fn blocks(space: Space, rows: Vec<u32>, most: usize) -> Vec<Vec<u32>>
     if rows.len() <= most {
         return vec![rows];
     }
-    let best = cuts(space, &rows).into_iter().max_by_key(|cut| (cut.gain, std::cmp::Reverse(cut.attribute)));
+    let best = cuts(space, &rows).into_iter().max_by_key(|cut| (cut.gain, Reverse(cut.attribute)));
     let Some(best) = best else {
         // All rows are nearly equal, so any cut is fine.
         return rows.chunks(most.max(space.k)).map(<[u32]>::to_vec).collect();
@@ -57,22 +51,19 @@ pub(crate) fn blocks(space: Space, rows: Vec<u32>, most: usize) -> Vec<Vec<u32>>
     carry_out(space, &rows, &best, &no_ranks).into_par_iter().map(|part| blocks(space, part, most)).flatten().collect()
 }
 
-/// The rank of every row by how rare its codes are, the rarest first.
+/// The rank of every row by how rare its codes are, the rarest first. Columns whose codes are far apart do not count.
 pub(crate) fn ranks(space: Space, rows: &[u32]) -> Vec<u32> {
-    let mut commonness = vec![0u64; rows.len()];
-    for (attribute, &size) in space.sizes.iter().enumerate().filter(|&(_, &size)| size <= COUNTED) {
-        let mut counts = vec![0u64; size as usize];
-        for &row in rows {
-            counts[space.points.get(row)[attribute] as usize] += 1;
-        }
-        for (sum, &row) in commonness.iter_mut().zip(rows) {
-            *sum += logarithm(counts[space.points.get(row)[attribute] as usize]);
-        }
-    }
-    let mut order: Vec<u32> = (0..rows.len() as u32).collect();
-    order.par_sort_unstable_by_key(|&position| (commonness[position as usize], rows[position as usize]));
+    let tally = Tally::new(space, rows);
+    let commonness = |&row: &u32| -> u64 {
+        let counted = tally.ends.iter().zip(space.points.get(row));
+        let counts = counted.filter_map(|(&(lo, _, start), &code)| Some(tally.counts[start? + (code - lo) as usize]));
+        counts.map(|count| logarithm(u64::from(count))).sum()
+    };
+    let mut order: Vec<(u64, u32, u32)> =
+        (0..).zip(rows).map(|(position, row)| (commonness(row), *row, position)).collect();
+    order.par_sort_unstable();
     let mut ranks = vec![0; rows.len()];
-    for (rank, position) in (0..).zip(order) {
+    for (rank, (_, _, position)) in (0..).zip(order) {
         ranks[position as usize] = rank;
     }
     ranks
@@ -86,32 +77,47 @@ fn logarithm(count: u64) -> u64 {
 }
 
 /// A way to cut a part.
-struct Cut {
-    attribute: usize,
+pub(super) struct Cut {
+    pub attribute: usize,
     /// The first code of every piece but the first, ascending.
-    starts: Vec<u32>,
+    pub starts: Vec<u32>,
     /// How much it saves at once.
-    gain: i128,
+    pub gain: i128,
 }
 
 /// All cuts of a part that save something.
-fn cuts(space: Space, rows: &[u32]) -> Vec<Cut> {
+pub(super) fn cuts(space: Space, rows: &[u32]) -> Vec<Cut> {
     let tally = Tally::new(space, rows);
     let mut counts = Vec::new();
     (0..space.points.attributes())
         .filter_map(|attribute| {
             tally.read(space, rows, attribute, &mut counts);
-            if counts.len() < 2 {
-                return None;
-            }
-            if space.costs.scale(attribute).is_ordered() {
-                cut_in_two(space, attribute, &counts, rows.len())
-            } else {
-                cut_at_node(space, attribute, &counts, rows.len())
-            }
+            let mut starts = Vec::new();
+            let gain = cut_along(space, attribute, &counts, rows.len(), &mut starts)?;
+            Some(Cut { attribute, starts, gain })
         })
-        .filter(|cut| cut.gain > 0)
         .collect()
+}
+
+/// The cut of a part along one attribute, if it saves something: how much. `counts` has the codes that occur, ascending, and
+/// how often; `starts` gets the first code of every piece but the first.
+pub(super) fn cut_along(
+    space: Space,
+    attribute: usize,
+    counts: &[(u32, u32)],
+    rows: usize,
+    starts: &mut Vec<u32>,
+) -> Option<i128> {
+    starts.clear();
+    if counts.len() < 2 {
+        return None;
+    }
+    let gain = if space.costs.scale(attribute).is_ordered() {
+        cut_in_two(space, attribute, counts, rows, starts)
+    } else {
+        cut_at_node(space, attribute, counts, rows, starts)
+    };
+    gain.filter(|&gain| gain > 0)
 }
 
 /// How often each code of each attribute occurs in a part. Rows are scattered in memory, so each is read once for all
@@ -170,7 +176,13 @@ impl Tally {
 }
 
 /// The cut of a number that saves the most.
-fn cut_in_two(space: Space, attribute: usize, counts: &[(u32, u32)], rows: usize) -> Option<Cut> {
+fn cut_in_two(
+    space: Space,
+    attribute: usize,
+    counts: &[(u32, u32)],
+    rows: usize,
+    starts: &mut Vec<u32>,
+) -> Option<i128> {
     let scale = space.costs.scale(attribute);
     let (first, last) = (counts[0].0, counts[counts.len() - 1].0);
     let full = scale.cost(first, last);
@@ -188,14 +200,22 @@ fn cut_in_two(space: Space, attribute: usize, counts: &[(u32, u32)], rows: usize
             best = Some((i128::from(saved), pair[1].0));
         }
     }
-    best.map(|(gain, start)| Cut { attribute, starts: vec![start], gain })
+    best.map(|(gain, start)| {
+        starts.push(start);
+        gain
+    })
 }
 
 /// The cut of a tree node into its children.
-fn cut_at_node(space: Space, attribute: usize, counts: &[(u32, u32)], rows: usize) -> Option<Cut> {
+fn cut_at_node(
+    space: Space,
+    attribute: usize,
+    counts: &[(u32, u32)],
+    rows: usize,
+    starts: &mut Vec<u32>,
+) -> Option<i128> {
     let scale = space.costs.scale(attribute);
     let full = scale.cost(counts[0].0, counts[counts.len() - 1].0);
-    let mut starts = Vec::new();
     let (mut rest, mut saved) = (0usize, 0u64);
     let mut spare = 0usize;
     let mut piece = (counts[0].0, 0usize);
@@ -221,11 +241,11 @@ fn cut_at_node(space: Space, attribute: usize, counts: &[(u32, u32)], rows: usiz
     if rest == rows || borrowed > spare {
         return None;
     }
-    Some(Cut { attribute, starts, gain: i128::from(saved) - borrowed as i128 * i128::from(full) })
+    Some(i128::from(saved) - borrowed as i128 * i128::from(full))
 }
 
 /// Cuts a part. Every piece has at least `k` rows.
-fn carry_out(space: Space, rows: &[u32], cut: &Cut, ranks: &[u32]) -> Vec<Vec<u32>> {
+pub(super) fn carry_out(space: Space, rows: &[u32], cut: &Cut, ranks: &[u32]) -> Vec<Vec<u32>> {
     let mut pieces: Vec<Vec<u32>> = vec![Vec::new(); cut.starts.len() + 1];
     for &row in rows {
         let code = space.points.get(row)[cut.attribute];
@@ -244,35 +264,32 @@ fn carry_out(space: Space, rows: &[u32], cut: &Cut, ranks: &[u32]) -> Vec<Vec<u3
 }
 
 /// Fills the rest up to `k` with the rows that fit it best. Ties go to the rarest row.
-fn borrow(space: Space, rest: &mut Vec<u32>, pieces: &mut [Vec<u32>], ranks: &[u32]) {
+///
+/// The rest only grows wider, so what a row cost before is never more than what it costs now: a row is priced again only
+/// when it comes first.
+pub(super) fn borrow(space: Space, rest: &mut Vec<u32>, pieces: &mut [Vec<u32>], ranks: &[u32]) {
     let mut spans = space.points.bounds(rest);
-    while rest.len() < space.k {
-        let mut best = (u32::MAX, u32::MAX, 0, 0);
-        for (index, piece) in pieces.iter().enumerate().filter(|(_, piece)| piece.len() > space.k) {
-            for (position, &row) in piece.iter().enumerate() {
-                let cost = space.costs.joined(&spans, space.points.get(row));
-                let rank = ranks.get(row as usize).copied().unwrap_or(row);
-                best = best.min((cost, rank, index, position));
-            }
-        }
-        let row = pieces[best.2].remove(best.3);
-        widen(&mut spans, space.points.get(row));
-        rest.push(row);
+    let mut offers = Vec::new();
+    for (index, piece) in pieces.iter().enumerate().filter(|(_, piece)| piece.len() > space.k) {
+        offers.extend(piece.iter().map(|&row| {
+            let cost = space.costs.joined(&spans, space.points.get(row));
+            Reverse((cost, ranks.get(row as usize).copied().unwrap_or(row), index, row))
+        }));
     }
-}
-
-/// The final loss if a part is cut further, always where it saves the most at once.
-fn play_out(space: Space, rows: &[u32], ranks: &[u32]) -> u64 {
-    let best = if rows.len() < 2 * space.k {
-        None
-    } else {
-        cuts(space, rows).into_iter().max_by_key(|cut| (cut.gain, std::cmp::Reverse(cut.attribute)))
-    };
-    match best {
-        None => {
-            let spans: Vec<Span> = space.points.bounds(rows);
-            rows.len() as u64 * u64::from(space.costs.of(&spans))
+    let mut offers = BinaryHeap::from(offers);
+    while rest.len() < space.k {
+        let mut first = offers.peek_mut().expect("a cut leaves enough to borrow");
+        let Reverse((cost, _, index, row)) = *first;
+        let now = space.costs.joined(&spans, space.points.get(row));
+        if pieces[index].len() == space.k {
+            PeekMut::pop(first);
+        } else if now > cost {
+            first.0.0 = now;
+        } else {
+            PeekMut::pop(first);
+            pieces[index].retain(|&other| other != row);
+            widen(&mut spans, space.points.get(row));
+            rest.push(row);
         }
-        Some(best) => carry_out(space, rows, &best, ranks).iter().map(|part| play_out(space, part, ranks)).sum(),
     }
 }

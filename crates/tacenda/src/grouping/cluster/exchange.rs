@@ -17,20 +17,32 @@ use rayon::prelude::*;
 /// Clusters of a block.
 const BLOCK: usize = 1 << 10;
 /// The number of neighbours with which a cluster exchanges rows.
-const NEIGHBOURS: usize = 15;
+const NEIGHBOURS: usize = 8;
 /// The most neighbours that pool their rows with it.
 const TOGETHER: u64 = 4;
-/// How often each cluster tries that in a round, and how many rounds there are.
-const THOROUGH: (usize, usize) = (5, 3);
-/// The same where there are many clusters.
-const BRIEF: (usize, usize) = (2, 1);
+
+/// How long clusters exchange rows.
+#[derive(Clone, Copy)]
+pub(crate) struct Effort {
+    /// How often each cluster pools its rows with neighbours in a round.
+    tries: usize,
+    /// How many rounds there are.
+    rounds: usize,
+}
+
+impl Effort {
+    /// The effort for a table of so many clusters.
+    pub(crate) fn of(clusters: usize) -> Effort {
+        if clusters <= FEW { Effort { tries: 5, rounds: 6 } } else { Effort { tries: 2, rounds: 1 } }
+    }
+}
 
 /// Exchanges rows between neighbours. Leaves the clusters in another order.
-pub(crate) fn exchange(space: Space, clusters: &mut Vec<Cluster>, ranks: &[u32], lots: &Lots) {
+pub(crate) fn exchange(space: Space, clusters: &mut Vec<Cluster>, ranks: &[u32], effort: Effort, lots: &Lots) {
     if space.k == 1 {
         return;
     }
-    let (tries, rounds) = if clusters.len() <= FEW { THOROUGH } else { BRIEF };
+    let Effort { tries, rounds } = effort;
     for round in 0..rounds {
         // Similar clusters come next to each other, so that they are in one block.
         let order = Index::new(space, clusters).order();
@@ -47,6 +59,15 @@ pub(crate) fn exchange(space: Space, clusters: &mut Vec<Cluster>, ranks: &[u32],
     }
 }
 
+/// Swaps rows between neighbours, once and without lots.
+pub(crate) fn sweep(space: Space, clusters: &mut [Cluster]) {
+    clusters.par_chunks_mut(BLOCK).for_each(|clusters| {
+        let mut block = Block { space, clusters, ranks: &[], tries: 0 };
+        let neighbours = block.neighbours();
+        block.swap_all(&neighbours);
+    });
+}
+
 struct Block<'a> {
     space: Space<'a>,
     clusters: &'a mut [Cluster],
@@ -58,12 +79,7 @@ impl Block<'_> {
     /// Swaps, then regroups. Returns clusters that are new.
     fn improve(mut self, lots: &Lots, round: u32) -> Vec<Cluster> {
         let neighbours = self.neighbours();
-        let mut sides = (Side::default(), Side::default());
-        for (one, others) in neighbours.iter().enumerate() {
-            for &other in others {
-                self.swap_rows(one, other as usize, &mut sides);
-            }
-        }
+        self.swap_all(&neighbours);
         let mut new = Vec::new();
         let mut regroup = Regroup::default();
         for (one, others) in neighbours.iter().enumerate() {
@@ -87,6 +103,16 @@ impl Block<'_> {
             }
         }
         new
+    }
+
+    /// Swaps rows between all neighbours.
+    fn swap_all(&mut self, neighbours: &[Vec<u32>]) {
+        let mut sides: Vec<Side> = std::iter::repeat_with(Side::default).take(self.clusters.len()).collect();
+        for (one, others) in neighbours.iter().enumerate() {
+            for &other in others {
+                self.swap_rows(one, other as usize, &mut sides);
+            }
+        }
     }
 
     /// For each cluster, the others of the block with which merging would cost the least.
@@ -115,15 +141,16 @@ impl Block<'_> {
     }
 
     /// Swaps or hands over the row that saves the most, again and again.
-    fn swap_rows(&mut self, one: usize, other: usize, (mine, theirs): &mut (Side, Side)) {
+    fn swap_rows(&mut self, one: usize, other: usize, sides: &mut [Side]) {
         let Block { space, .. } = *self;
         loop {
             let (a, b) = (&self.clusters[one], &self.clusters[other]);
             if a.cost == 0 && a.rows.len() == space.k {
                 return;
             }
-            mine.set(space, a);
-            theirs.set(space, b);
+            let [mine, theirs] = sides.get_disjoint_mut([one, other]).expect("nobody is their own neighbour");
+            mine.renew(space, a);
+            theirs.renew(space, b);
             let (size_a, size_b) = (a.rows.len() as u64, b.rows.len() as u64);
             let crowds = self.space.crowd(a.rows.len()) + self.space.crowd(b.rows.len());
             let mut best = (a.loss() + b.loss() + crowds, usize::MAX, usize::MAX);
@@ -171,6 +198,7 @@ impl Block<'_> {
             }
             self.clusters[one] = space.cluster(a);
             self.clusters[other] = space.cluster(b);
+            (mine.is_new, theirs.is_new) = (false, false);
         }
     }
 
@@ -202,6 +230,8 @@ impl Block<'_> {
 /// One of two clusters that swap: its spans and cost without each of its rows.
 #[derive(Default)]
 struct Side {
+    /// Whether it is that of the cluster as it is now.
+    is_new: bool,
     attributes: usize,
     spans: Vec<Span>,
     costs: Vec<u32>,
@@ -209,7 +239,10 @@ struct Side {
 }
 
 impl Side {
-    fn set(&mut self, space: Space, cluster: &Cluster) {
+    fn renew(&mut self, space: Space, cluster: &Cluster) {
+        if std::mem::replace(&mut self.is_new, true) {
+            return;
+        }
         self.attributes = space.points.attributes();
         self.spans.clear();
         self.costs.clear();
@@ -230,6 +263,8 @@ impl Side {
 struct Regroup {
     /// The rows still to place, the rarest first.
     pool: Vec<u32>,
+    /// What each of them costs the cluster that is formed, at least.
+    floors: Vec<u32>,
     clusters: Vec<Cluster>,
 }
 
@@ -263,23 +298,36 @@ impl Regroup {
         }
     }
 
+    /// Takes a row and the `k - 1` rows that join it from the pool, each time the row that costs the least. Ties go to the
+    /// first.
+    ///
+    /// A cluster only grows wider, so what a row cost before is never more than what it costs now: a row whose old cost is
+    /// too much is not priced again.
     fn form(&mut self, space: Space, seed: usize) -> Cluster {
-        let first = self.pool.remove(seed);
+        let Regroup { pool, floors, .. } = self;
+        let first = pool.remove(seed);
         let mut spans: Vec<Span> = space.points.get(first).iter().map(|&code| Span::exact(code)).collect();
+        floors.clear();
+        floors.extend(pool.iter().map(|&row| space.costs.distance(space.points.get(first), space.points.get(row))));
         let mut rows = Vec::with_capacity(space.k + 1);
         rows.push(first);
         let mut cost = 0;
         while rows.len() < space.k {
             let mut best = (u32::MAX, 0);
-            for (position, &row) in self.pool.iter().enumerate() {
-                if let Some(joined) = space.costs.joined_below(&spans, space.points.get(row), best.0) {
-                    best = (joined, position);
-                    if joined == cost {
+            for (position, (floor, &row)) in floors.iter_mut().zip(pool.iter()).enumerate() {
+                if *floor >= best.0 {
+                    continue;
+                }
+                *floor = space.costs.joined(&spans, space.points.get(row));
+                if *floor < best.0 {
+                    best = (*floor, position);
+                    if *floor == cost {
                         break;
                     }
                 }
             }
-            let row = self.pool.remove(best.1);
+            floors.remove(best.1);
+            let row = pool.remove(best.1);
             widen(&mut spans, space.points.get(row));
             cost = best.0;
             rows.push(row);

@@ -1,8 +1,8 @@
 //! Clusters: groups of similar people, kept from release to release.
 //!
 //! `cost` computes the loss of a cluster, `store` holds clusters, `index` finds the best one for a row. `k_member` is
-//! the paper's base; `cut`, `even` and `exchange` are ours, for less loss in less time. `maintain` adds and removes
-//! people, `split` keeps clusters small, `optimise` dissolves needless ones.
+//! the paper's base; `cut`, `play`, `even` and `exchange` are ours, for less loss in less time, and `part` applies them to a part
+//! of a table. `maintain` adds and removes people, `split` keeps clusters small, `optimise` dissolves needless ones.
 
 /// Up to this many clusters, all optimisations run in full. With more, the work stays in proportion to reading the
 /// table: fewer exchanges, and only clusters that changed are tested for breaking.
@@ -13,8 +13,10 @@ pub(crate) mod store;
 pub(crate) mod index;
 pub(crate) mod k_member;
 pub(crate) mod cut;
+mod play;
 pub(crate) mod even;
 pub(crate) mod exchange;
+pub(crate) mod part;
 pub(crate) mod split;
 pub(crate) mod maintain;
 pub(crate) mod optimise;

@@ -1,9 +1,10 @@
 //! The paper's example (science G1) and its properties (science E1-15, E1-16, E1-17, E1-18, E1-19), over random tables.
 
-use crate::grouping::cluster::cost::{Costs, Points};
-use crate::grouping::cluster::cut::ranks;
+use crate::grouping::cluster::FEW;
+use crate::grouping::cluster::cost::{Costs, Points, widen};
+use crate::grouping::cluster::cut::{borrow, ranks};
 use crate::grouping::cluster::even::{cut_and_cluster, even, set_apart};
-use crate::grouping::cluster::exchange::exchange;
+use crate::grouping::cluster::exchange::{Effort, exchange, sweep};
 use crate::grouping::cluster::index::Index;
 use crate::grouping::cluster::k_member::{greedy, k_member};
 use crate::grouping::cluster::maintain::Maintained;
@@ -327,9 +328,40 @@ proptest! {
         assert_sound(&world, &clusters, world.rows);
         even(space, &mut clusters, &ranks);
         assert_sound(&world, &clusters, world.rows);
-        exchange(space, &mut clusters, &ranks, &Lots::from_number(seed));
+        let before = total_loss(&clusters);
+        sweep(space, &mut clusters);
         assert_sound(&world, &clusters, world.rows);
         prop_assert!(clusters.iter().all(|cluster| cluster.rows.len() >= k));
+        prop_assert!(total_loss(&clusters) <= before);
+        exchange(space, &mut clusters, &ranks, Effort::of(FEW), &Lots::from_number(seed));
+        assert_sound(&world, &clusters, world.rows);
+        prop_assert!(clusters.iter().all(|cluster| cluster.rows.len() >= k));
+    }
+
+    /// Prices are looked at again only when they come first. The answer is that of pricing every row each time.
+    #[test]
+    fn a_rest_borrows_the_row_that_fits_it_best_each_time(rows in rows(12..80), k in 2usize..9, kind in kind()) {
+        let world = World::new(&mixed_schema(), &rows, kind);
+        let space = world.space(k);
+        let all: Vec<u32> = (0..world.rows).collect();
+        let ranks = ranks(space, &all);
+        let mut rest = vec![all[0]];
+        let mut pieces: Vec<Vec<u32>> = all[1..].chunks(all.len() / 2).map(<[u32]>::to_vec).collect();
+        pieces.retain(|piece| piece.len() >= k);
+        prop_assume!(pieces.iter().map(|piece| piece.len() - k).sum::<usize>() >= k - 1);
+        let (mut slowly, mut spans) = (rest.clone(), space.points.bounds(&rest));
+        let mut left = pieces.clone();
+        while slowly.len() < k {
+            let offers = left.iter().enumerate().filter(|(_, piece)| piece.len() > k);
+            let offers = offers.flat_map(|(index, piece)| piece.iter().map(move |&row| (index, row)));
+            let price = |&(_, row): &(usize, u32)| (space.costs.joined(&spans, space.points.get(row)), ranks[row as usize]);
+            let (index, row) = offers.min_by_key(price).unwrap();
+            left[index].retain(|&other| other != row);
+            widen(&mut spans, space.points.get(row));
+            slowly.push(row);
+        }
+        borrow(space, &mut rest, &mut pieces, &ranks);
+        prop_assert_eq!((rest, pieces), (slowly, left));
     }
 }
 
