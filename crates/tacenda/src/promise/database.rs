@@ -74,6 +74,9 @@ pub const CONNECTION_WORDS: [&str; 14] = [
     "user",
 ];
 
+/// How the URL of a database begins.
+const SCHEMES: [&str; 2] = ["postgresql://", "postgres://"];
+
 /// How a database is reached: words and their values. There is no password among them.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Connection(BTreeMap<String, String>);
@@ -121,7 +124,23 @@ impl Connection {
 
     /// Whether a text names a database and not a file.
     pub fn is_url(text: &str) -> bool {
-        text.starts_with("postgresql://") || text.starts_with("postgres://")
+        SCHEMES.iter().any(|scheme| text.starts_with(scheme))
+    }
+
+    /// Whether a text is the address of anything together with a password, anywhere in it. In doubt it does: who asks wants to
+    /// print the text. The scheme may be any, for people write `pgsql://` or `PostgreSQL://` as well, and a password may have
+    /// any character.
+    pub fn has_password(text: &str) -> bool {
+        let mut urls = text.match_indices("://").map(|(at, found)| &text[at + found.len()..]);
+        let of_url = |url: &str| {
+            // A sentence may go on behind an address.
+            let url = url.split(char::is_whitespace).next().unwrap_or_default();
+            let mut parameters = url.split(['?', '&', ';']).skip(1).filter_map(|parameter| parameter.split('=').next());
+            url.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
+                || parameters.any(|word| ["passw", "pwd"].iter().any(|secret| word.to_lowercase().contains(secret)))
+        };
+        let has_place = ["host=", "hostaddr=", "dbname=", "user=", "service="].iter().any(|word| text.contains(word));
+        urls.any(of_url) || (has_place && Connection::parse(text) == Err(ConnectionFault::Password))
     }
 
     /// Reads the text of a connection: words, or a URL.
@@ -351,6 +370,34 @@ mod tests {
         // A password without its word is no reason to show it either.
         assert!(!shown("host=db Geheim1=x").contains("Geheim1"));
         assert!(!shown("host=db Geheim1").contains("Geheim1"));
+    }
+
+    #[test]
+    fn a_password_is_seen_wherever_it_stands() {
+        for text in [
+            "postgresql://ann:Geheim1@db/ward",
+            "age=postgres://ann:Geheim1@db/ward",
+            "postgresql://db/ward?x&password=Geheim1",
+            "postgresql://db/%zz?table=t&sslpassword=Geheim1",
+            "host=db password=Geheim1",
+            "postgresql+psycopg://ann:Geheim1@db/ward",
+            "PostgreSQL://ann:Geheim1@db/ward",
+            "pgsql://ann:Gehe/im?1@db/ward",
+            "jdbc:postgresql://db/ward?user=ann&Password=Geheim1",
+            "https://ann:Geheim1@example.org/t.csv",
+        ] {
+            assert!(Connection::has_password(text), "{text}");
+        }
+        for text in [
+            "postgresql://ann@db:5433/ward?table=hospital.passwords",
+            "postgresql://[::1]:5433/ward",
+            "password=exact",
+            "people.csv",
+            "C:\\a@b",
+            "see https://example.org/why: mail ann@example.org",
+        ] {
+            assert!(!Connection::has_password(text), "{text}");
+        }
     }
 
     #[test]

@@ -69,8 +69,6 @@ pub struct Drafted {
     pub needs_sensitive: bool,
     /// Whether people may leave, return or change between releases: the answer that the draft assumes.
     pub leaving: &'static str,
-    /// What to consider where columns of numbers or dates have no empty cell: `{}` stands for their names.
-    pub full_columns: Option<&'static str>,
 }
 
 impl Entry {

@@ -11,15 +11,19 @@ mod k_anonymity;
 mod oracle;
 mod readers;
 
+pub use crate::grouping::buckets::cut::CutEffort;
 pub use crate::grouping::{Base, LossKind, SeedRule};
 pub use incremental_k_anonymity::{IncrementalKAnonymity, OnDelete};
 pub use incremental_l_diversity::{DiversityMode, GroupForming, IncrementalLDiversity};
 pub use k_anonymity::KAnonymity;
 pub(crate) use m_invariance::ASSUMED_CHURN;
-pub use m_invariance::{MInvariance, OnIneligible, Surplus};
+pub use m_invariance::{MInvariance, OnIneligible, Stayed, Surplus};
 
 use crate::audit::k_anonymity::Account;
 use crate::audit::{Evidence, Faults, Finding, gate};
+use crate::grouping::buckets::Bucket;
+use crate::grouping::buckets::crowd::Crowd;
+use crate::grouping::buckets::hilbert::Curve;
 use crate::grouping::top::Top;
 use crate::grouping::{Drift, GroupingError};
 use crate::model::{Grouping, History, Lots, Release, Row, Schema, Sensitive, Span, Table};
@@ -134,13 +138,8 @@ pub trait OfSeries: Grouper + Checked {
         Vec::new()
     }
 
-    /// How its groups are formed unit by unit; `None` if everyone must be in memory.
-    fn by_units(&self) -> Option<&dyn ByUnits> {
-        None
-    }
-
-    /// How its groups are formed of people on disk; `None` if everyone must be in memory.
-    fn disk_form(&self) -> Option<&dyn FromDisk> {
+    /// How its groups are formed of people on disk or in a cluster; `None` if everyone must be in memory.
+    fn disk_form(&self) -> Option<DiskForm<'_>> {
         None
     }
 
@@ -150,29 +149,7 @@ pub trait OfSeries: Grouper + Checked {
     }
 }
 
-/// Forms groups unit by unit, so that people need not all be in memory. The groups of all units, one after another, are
-/// those that [`Grouper::group`] forms of everyone, in the same order.
-pub trait ByUnits: Sync {
-    /// Places the people of some groups of the last release. `history` has these groups and their people only.
-    fn keep(&self, history: &History, table: &Table) -> (Grouping, Changes);
-
-    /// Refuses people who are missing or have changed, counted over all units.
-    fn refuse(&self, missing: usize, changes: Changes) -> Result<(), GroupingError>;
-
-    /// Whether so many people who were never published are enough to be cut. Otherwise all of them wait.
-    fn is_cohort(&self, newcomers: usize) -> bool;
-
-    /// The top of the tree that cuts them; `None` if the columns have too many codes.
-    fn top<'a>(&self, schema: &'a Schema, newcomers: usize, unit: usize) -> Option<Top<'a>>;
-
-    /// Cuts the newcomers of one unit, whose cell is given.
-    fn cut(&self, schema: &Schema, table: &Table, cell: &[Span]) -> Grouping;
-
-    /// The error of a release without any group.
-    fn refuse_empty(&self, is_first: bool, newcomers: usize, rows: usize) -> Result<(), GroupingError>;
-}
-
-/// Forms groups of people who are on disk, some at a time. The groups of all units, one after another, are those that
+/// Forms groups of people who are on disk or in a cluster, some at a time. The groups of all units, one after another, are those that
 /// [`Grouper::group`] forms of everyone, in the same order; and what one refuses, the other refuses.
 pub trait FromDisk: Sync {
     /// Refuses columns that no groups can be formed with.
@@ -217,6 +194,75 @@ pub trait FromDisk: Sync {
     fn warnings(&self, _: &Schema, _: &Release, _counted: &[u64], _people: usize) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// How a promise forms groups of people who are on disk.
+#[derive(Clone, Copy)]
+pub enum DiskForm<'a> {
+    /// Some people at a time.
+    Units(&'a dyn FromDisk),
+    /// Everyone gets a bucket first. Then buckets are cut one by one.
+    Seats(&'a dyn FromSeats),
+}
+
+/// Gives people on disk a bucket each, without their quasi columns, and cuts bucket by bucket. The groups of all buckets, one
+/// after another, are those that [`Grouper::group`] forms of everyone, in the same order; and what one refuses, the other
+/// refuses.
+pub trait FromSeats: Sync {
+    /// Refuses columns that no groups can be formed with.
+    fn refuse_columns(&self, schema: &Schema) -> Result<(), GroupingError>;
+
+    /// Whether people are only ever added. Then groups of the last release are looked at before anybody gets a bucket, and
+    /// people who left after an adopted release stay out.
+    fn only_adds(&self) -> bool {
+        false
+    }
+
+    /// How the people of some groups of the last release have changed, where people are only added. `history` has these groups
+    /// and their people only.
+    fn changes(&self, _: &History, _: &Table) -> Changes {
+        Changes::default()
+    }
+
+    /// Refuses people who are missing or have changed, counted over all groups of the last release.
+    fn refuse_changes(&self, _missing: usize, _: Changes) -> Result<(), GroupingError> {
+        Ok(())
+    }
+
+    /// Whether [`FromSeats::seat`] may ask where people are on the curve.
+    fn needs_curve(&self, history: &History) -> bool;
+
+    /// Gives everyone a bucket, or lets them wait.
+    fn seat<'c>(&self, crowd: &Crowd<'c>, curve: &Curve<'c>, lots: &Lots) -> Result<Seating, GroupingError>;
+
+    /// Cuts some buckets. `table` has at least their people, and its rows are those of the buckets.
+    fn cut(&self, schema: &Schema, table: &Table, buckets: Vec<Bucket>, lots: &Lots) -> Grouping;
+
+    /// Whether warnings depend on who has which value, in a table of so many people with these values.
+    fn asks_for_values(&self, people: usize, values: &[u64]) -> bool;
+
+    /// The same as [`OfSeries::warnings`].
+    fn warnings(&self, release: &Release, seen: &Noticed<'_>) -> Vec<String>;
+}
+
+/// What warnings may depend on.
+#[derive(Clone, Copy)]
+pub struct Noticed<'a> {
+    /// Who of the last snapshot is still there; `None` before the first release.
+    pub stayed: Option<&'a Stayed>,
+    /// The table and the one of the release before, at least with keys and values. `None` where nothing depends on them.
+    pub tables: Option<(&'a Table, Option<&'a Table>)>,
+}
+
+/// The bucket of everyone.
+#[derive(Debug)]
+pub struct Seating {
+    /// The buckets, in the order of their groups. Each has enough people for a group.
+    pub buckets: Vec<Bucket>,
+    /// The rows of everyone who waits, ascending.
+    pub withheld: Vec<u32>,
+    /// Per row, whether that person may still enter another bucket, if anybody may.
+    pub is_newcomer: Option<Vec<bool>>,
 }
 
 /// Finds the group of the last release that an arrival joins; `None` for one who waits.
@@ -269,10 +315,9 @@ pub struct Alternative {
 }
 
 impl SeriesPromise {
-    /// The promise that `tacenda init` drafts by default. With `even_values`, no sensitive value has more than half of
-    /// the rows.
-    pub fn usual(even_values: bool) -> &'static Entry {
-        if even_values { MInvariance::ENTRY } else { IncrementalKAnonymity::ENTRY }
+    /// The promise that `tacenda init` drafts if no column is sensitive, or if one value has more than half of the rows.
+    pub fn usual_without_values() -> &'static Entry {
+        IncrementalKAnonymity::ENTRY
     }
 
     /// The promise about sensitive values to begin with, if people leave or if they are only added.

@@ -31,7 +31,6 @@ impl Parameters for XyAnonymity {
             parameters: |k| format!("k     = {k}\n"),
             needs_sensitive: true,
             leaving: "no: all views show the same people",
-            full_columns: None,
         },
         pages: &[],
         stated: &["x", "y", "k"],

@@ -70,7 +70,6 @@ impl Parameters for XyLinkability {
             parameters: |l| format!("max_confidence = {:.3}\n", 1.0 / l as f64),
             needs_sensitive: true,
             leaving: "no: all views show the same people",
-            full_columns: None,
         },
         pages: &[],
         stated: &["x", "y", "max_confidence_permille", "listed", "only_listed"],

@@ -29,12 +29,13 @@
 //!   newcomer who made it grow. With `tight` a box is fixed when its group is made and never grows; people outside all
 //!   boxes wait.
 //! - Without `cohorts`, both places around the median are tried, so that no allowable strict cut is missed.
-//! - With `cohorts`, the cut is the one that narrows what is published the most, at any place, and cutting is played out
-//!   in small parts (`grouping::partition`, science A0.6). The paper's median leaves skewed columns whole: on the 30,162
-//!   people below, count queries were off by 46 % in the mean and are by 18 %.
+//! - With `cohorts`, the cut is the one that narrows what is published the most, at any place (`grouping::partition`,
+//!   science A0.6). In parts of up to 128 k people, groups are clusters: they are no cells, and their regions may overlap.
+//!   The paper's median leaves skewed columns whole: on the 30,162 people below, count queries were off by 46 % in the
+//!   mean and are by 14 %.
 //! - With `cohorts` the guard `l` decides which groups are published, never where people are cut. If a failed guard
-//!   could prevent a cut, an uncut group would show that to a reader who knows the program. So the cuts depend on quasi
-//!   values only, and a group that fails the guard waits. (A rule that guarded cuts would break science E1-13; a
+//!   could prevent a cut, an uncut group would show that to a reader who knows the program. So the groups depend on quasi
+//!   values and keys only, and a group that fails the guard waits. (A rule that guarded cuts would break science E1-13; a
 //!   property test found it. See science A0.6.)
 //! - Without `cohorts` each cut is guarded on both sides (science A0.5-13), at two places per attribute. A table that
 //!   fails as a whole is refused. If a group would fail with its newcomers, all of these wait. Both reveal something
@@ -56,16 +57,16 @@
 //!
 //! # Cost
 //! First release O(d n log n) time for n people and d attributes, 2 d + 8 bytes per person beside the table (4 d + 8
-//! where a domain has more than 65,536 codes). An update costs one pass over the table and O(d m log m) for the m
-//! people of the batch. Without `cohorts`, m is the number of people of the groups that somebody joined, and each
-//! newcomer costs a search of O(d log g) in g groups.
+//! where a domain has more than 65,536 codes). With `cohorts` clustering adds O(d k n). An update costs one pass over the
+//! table, and the same for the m people of the batch. Without `cohorts`, m is the number of people of the groups that
+//! somebody joined, and each newcomer costs a search of O(d log g) in g groups.
 
 use crate::grouping::GroupingError;
 use crate::grouping::partition::{Leaves, MOST_ATTRIBUTES, Publishes, Tree};
 use crate::grouping::top::Top;
 use crate::model::{Grouping, History, Lots, Record, Release, Row, Schema, Span, Table};
 use crate::promise::series::incremental_k_anonymity::warnings;
-use crate::promise::series::{ByUnits, Changes, FromDisk, Grouper, Locate, SeriesPromise};
+use crate::promise::series::{Changes, FromDisk, Grouper, Locate, SeriesPromise};
 use crate::promise::{IncrementalKAnonymity, OnDelete};
 use crate::space::stab::Stab;
 use rayon::prelude::*;
@@ -81,7 +82,7 @@ impl Grouper for IncrementalKAnonymity {
         let past = Past::read(history, table);
         self.refuse_losses(past.missing, || past.first_cohort_of_broken(history))?;
         past.changes(history, table).refuse()?;
-        let tree = Tree::new(schema, table, self.k, self.l, self.publishes());
+        let tree = Tree::new(schema, table, self.least(), self.l, self.publishes());
         let mut grouping = Grouping::default();
         grouping.withheld.extend_from_slice(&past.withheld);
         if self.cohorts || history.releases == 0 {
@@ -104,49 +105,8 @@ impl Grouper for IncrementalKAnonymity {
 }
 
 /// With cohorts a group never changes and arrivals are cut once, among themselves. So the people of some groups, and the
-/// arrivals of one cell, can be placed without the others.
-impl ByUnits for IncrementalKAnonymity {
-    fn keep(&self, history: &History, table: &Table) -> (Grouping, Changes) {
-        let past = Past::read(history, table);
-        assert!(past.newcomers.is_empty(), "a unit of old groups has no arrivals");
-        let mut grouping = Grouping::default();
-        past.republish(history, &mut grouping);
-        grouping.withheld.extend_from_slice(&past.withheld);
-        (grouping, past.changes(history, table))
-    }
-
-    fn refuse(&self, missing: usize, changes: Changes) -> Result<(), GroupingError> {
-        self.refuse_losses(missing, || changes.first_cohort.unwrap_or(u32::MAX))?;
-        changes.refuse()
-    }
-
-    fn is_cohort(&self, newcomers: usize) -> bool {
-        IncrementalKAnonymity::is_cohort(self, newcomers)
-    }
-
-    fn top<'a>(&self, schema: &'a Schema, newcomers: usize, unit: usize) -> Option<Top<'a>> {
-        Top::new(schema, self.k, self.publishes(), newcomers, unit)
-    }
-
-    fn cut(&self, schema: &Schema, table: &Table, cell: &[Span]) -> Grouping {
-        let tree = Tree::new(schema, table, self.k, self.l, self.publishes());
-        let (mut grouping, mut rows) = (Grouping::default(), table.rows().collect::<Vec<Row>>());
-        let leaves = tree.split(&mut rows, cell);
-        push_leaves(&tree, &rows, &leaves, &mut grouping);
-        grouping.withheld.sort_unstable();
-        grouping
-    }
-
-    fn refuse_empty(&self, is_first: bool, newcomers: usize, rows: usize) -> Result<(), GroupingError> {
-        if is_first && IncrementalKAnonymity::is_cohort(self, newcomers) {
-            self.refuse_uneven(true, newcomers)?;
-        }
-        Err(GroupingError::TooFew { rows, least: self.k })
-    }
-}
-
-/// With cohorts: the same. Without, an arrival joins the group whose cell contains them, and groups are cut further one by
-/// one. So some groups and those who join them can be placed without the others.
+/// arrivals of one cell, can be placed without the others. Without cohorts an arrival joins the group whose cell contains
+/// them, and groups are cut further one by one. So some groups and those who join them can be placed without the others.
 impl FromDisk for IncrementalKAnonymity {
     fn refuse_columns(&self, schema: &Schema) -> Result<(), GroupingError> {
         match schema.quasi.len() {
@@ -167,14 +127,15 @@ impl FromDisk for IncrementalKAnonymity {
     }
 
     fn keep(&self, schema: &Schema, history: &History, table: &Table, joining: &[(u32, Row)]) -> (Grouping, Changes) {
-        if self.cohorts {
-            return ByUnits::keep(self, history, table);
-        }
         let past = Past::read(history, table);
         assert_eq!(past.newcomers.len(), joining.len(), "every arrival of a unit joins a group");
-        let tree = Tree::new(schema, table, self.k, self.l, self.publishes());
         let mut grouping = Grouping::default();
         grouping.withheld.extend_from_slice(&past.withheld);
+        if self.cohorts {
+            past.republish(history, &mut grouping);
+            return (grouping, past.changes(history, table));
+        }
+        let tree = Tree::new(schema, table, self.least(), self.l, self.publishes());
         self.refine(&tree, history, &past, joining, &mut grouping);
         grouping.withheld.sort_unstable();
         let first_cohort = (past.missing > 0).then(|| past.first_cohort_of_broken(history));
@@ -182,24 +143,33 @@ impl FromDisk for IncrementalKAnonymity {
     }
 
     fn refuse(&self, missing: usize, changes: Changes) -> Result<(), GroupingError> {
-        ByUnits::refuse(self, missing, changes)
+        self.refuse_losses(missing, || changes.first_cohort.unwrap_or(u32::MAX))?;
+        changes.refuse()
     }
 
     /// People who wait are cut again only when somebody new arrives, not until a cut happens to pass.
     fn is_cut(&self, newcomers: usize, is_anybody_new: bool) -> bool {
-        is_anybody_new && ByUnits::is_cohort(self, newcomers)
+        is_anybody_new && self.is_cohort(newcomers)
     }
 
     fn top<'a>(&self, schema: &'a Schema, newcomers: usize, unit: usize, _: usize) -> Option<Top<'a>> {
-        ByUnits::top(self, schema, newcomers, unit)
+        Top::new(schema, self.least(), self.publishes(), newcomers, unit)
     }
 
     fn cut(&self, schema: &Schema, table: &Table, cell: &[Span], _: &Lots) -> Grouping {
-        ByUnits::cut(self, schema, table, cell)
+        let tree = Tree::new(schema, table, self.least(), self.l, self.publishes());
+        let (mut grouping, mut rows) = (Grouping::default(), table.rows().collect::<Vec<Row>>());
+        let leaves = tree.split(&mut rows, cell);
+        push_leaves(&tree, &rows, &leaves, &mut grouping);
+        grouping.withheld.sort_unstable();
+        grouping
     }
 
     fn refuse_empty(&self, is_first: bool, newcomers: usize, rows: usize) -> Result<(), GroupingError> {
-        ByUnits::refuse_empty(self, is_first, newcomers, rows)
+        if is_first && self.is_cohort(newcomers) {
+            self.refuse_uneven(true, newcomers)?;
+        }
+        Err(GroupingError::TooFew { rows, least: self.k })
     }
 
     fn counted_for_warnings(&self, schema: &Schema) -> Vec<(usize, u32)> {
@@ -220,6 +190,15 @@ impl IncrementalKAnonymity {
         }
     }
 
+    /// The least number of people of a group that is formed. With cohorts it is a multiple of `l`: a group of three
+    /// passes `l = 2` only with three different values, a group of four with two. It depends on the policy alone.
+    fn least(&self) -> u32 {
+        match self.l.filter(|_| self.cohorts) {
+            Some(l) => self.k.checked_next_multiple_of(l).unwrap_or(self.k),
+            None => self.k,
+        }
+    }
+
     /// Whether so many people who were never published are enough to be cut.
     fn is_cohort(&self, newcomers: usize) -> bool {
         newcomers >= self.k.max(1) as usize
@@ -227,7 +206,7 @@ impl IncrementalKAnonymity {
 
     /// Cuts the people who were never published among themselves.
     ///
-    /// The cuts depend on quasi values alone. Whether a group is published depends on the values of that group alone. A
+    /// The groups depend on quasi values and keys alone. Whether a group is published depends on the values of that group alone. A
     /// cut that was rejected because of the guard would reveal something about the values on its two sides.
     fn add_cohort(
         &self,

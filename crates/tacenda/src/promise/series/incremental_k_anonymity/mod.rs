@@ -6,9 +6,7 @@ mod warnings;
 
 use crate::model::{GroupRule, Hides, Release, Schema, Scope, Table, Terms};
 use crate::promise::series::readers::TIGHT_BOXES;
-use crate::promise::series::{
-    Alternative, ByUnits, FromDisk, ONLY_ADDED, OfSeries, too_few_declared, without_sensitive,
-};
+use crate::promise::series::{Alternative, DiskForm, OfSeries, too_few_declared, without_sensitive};
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{FaultKind, Section, Walk, key};
 use serde::{Deserialize, Serialize};
@@ -88,14 +86,11 @@ impl Parameters for IncrementalKAnonymity {
             key("promise", "on_delete", "refuse, withhold", "refuse", "what happens when a record disappears"),
         ],
         draft: Drafted {
-            comment: "# Each person is one of at least k. Records may only be added.\n",
-            parameters: |_| "k     = 5\n".into(),
+            comment: "# Each person is one of at least k. Records may only be added. If a person leaves all the same, their whole group is\n\
+                 # left out of all later releases. With on_delete = \"refuse\" such a release is refused.\n",
+            parameters: |_| "k         = 5\non_delete = \"withhold\"\n".into(),
             needs_sensitive: false,
-            leaving: ONLY_ADDED,
-            full_columns: Some(
-                "# With cohorts = false, a column of numbers or dates is cut only if missing = \"error\".\n\
-                 # If no cell of {} will ever be empty, set that before the first release. It cannot be changed later.\n",
-            ),
+            leaving: "seldom. Everyone who leaves takes their whole group out of all later releases. If many leave, a release is refused",
         },
         pages: &[warnings::NOT_CUT],
         stated: &["k", "cohorts", "l", "tight"],
@@ -258,12 +253,8 @@ impl OfSeries for IncrementalKAnonymity {
         true
     }
 
-    fn by_units(&self) -> Option<&dyn ByUnits> {
-        self.cohorts.then_some(self)
-    }
-
     /// Without cohorts a guard decides each cut by the values on both of its sides, and these are not counted.
-    fn disk_form(&self) -> Option<&dyn FromDisk> {
-        (self.cohorts || self.l.is_none()).then_some(self)
+    fn disk_form(&self) -> Option<DiskForm<'_>> {
+        (self.cohorts || self.l.is_none()).then_some(DiskForm::Units(self))
     }
 }

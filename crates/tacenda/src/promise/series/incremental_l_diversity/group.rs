@@ -31,14 +31,17 @@
 //! That of m-invariance. Paper mode takes time quadratic in the number of newcomers, times the number of classes.
 
 use crate::grouping::GroupingError;
+use crate::grouping::buckets::Bucket;
 use crate::grouping::buckets::cells::{MayCut, by_own_histogram, dealt_in_cells, draw};
+use crate::grouping::buckets::crowd::Crowd;
 use crate::grouping::buckets::cut::{CutEffort, Cutting, cut};
+use crate::grouping::buckets::hilbert::Curve;
 use crate::grouping::buckets::split::refuse_too_wide;
 use crate::grouping::top::Top;
-use crate::model::{Grouping, History, Lots, Reader, Record, Row, Schema, Span, Table};
+use crate::model::{Grouping, History, Lots, Reader, Record, Release, Row, Schema, Span, Table};
 use crate::promise::series::incremental_l_diversity::paper;
 use crate::promise::series::m_invariance::refuse_uneven;
-use crate::promise::series::{Changes, FromDisk, Grouper, SeriesPromise};
+use crate::promise::series::{Changes, FromDisk, FromSeats, Grouper, Noticed, Seating, SeriesPromise};
 use crate::promise::{DiversityMode, GroupForming, IncrementalLDiversity, MInvariance, OnIneligible};
 use std::collections::BTreeMap;
 
@@ -115,7 +118,56 @@ impl FromDisk for IncrementalLDiversity {
     }
 }
 
+/// Close groups are those of m-invariance: everyone gets a bucket first, and a bucket is cut without the others.
+impl FromSeats for IncrementalLDiversity {
+    fn refuse_columns(&self, schema: &Schema) -> Result<(), GroupingError> {
+        refuse_too_wide(schema)
+    }
+
+    fn only_adds(&self) -> bool {
+        true
+    }
+
+    fn changes(&self, history: &History, table: &Table) -> Changes {
+        changes(history, table).1
+    }
+
+    fn refuse_changes(&self, missing: usize, changes: Changes) -> Result<(), GroupingError> {
+        refuse_changes(missing, changes)
+    }
+
+    fn needs_curve(&self, history: &History) -> bool {
+        self.engine().needs_curve(history)
+    }
+
+    fn seat<'c>(&self, crowd: &Crowd<'c>, curve: &Curve<'c>, lots: &Lots) -> Result<Seating, GroupingError> {
+        self.engine().seat_with(crowd, curve, lots, false)
+    }
+
+    fn cut(&self, schema: &Schema, table: &Table, buckets: Vec<Bucket>, lots: &Lots) -> Grouping {
+        self.engine().cut(schema, table, buckets, lots)
+    }
+
+    fn asks_for_values(&self, _people: usize, _values: &[u64]) -> bool {
+        false
+    }
+
+    fn warnings(&self, _: &Release, _: &Noticed<'_>) -> Vec<String> {
+        Vec::new()
+    }
+}
+
 impl IncrementalLDiversity {
+    /// What forms close groups.
+    fn engine(&self) -> MInvariance {
+        let on_ineligible = match self.reader {
+            Reader::Rule => OnIneligible::Defer,
+            // Deferring would choose people by their value, which this reader could use.
+            Reader::Method => OnIneligible::Refuse,
+        };
+        MInvariance { on_ineligible, reader: self.reader, ..MInvariance::new(self.l) }
+    }
+
     /// Groups a table in which everyone published before was in the last release.
     fn group_present(
         &self,
@@ -130,14 +182,8 @@ impl IncrementalLDiversity {
                 self.group_in_cells(schema, history, table, lots, by_own_histogram)
             }
             DiversityMode::Safe => {
-                let on_ineligible = match self.reader {
-                    Reader::Rule => OnIneligible::Defer,
-                    // Deferring would choose people by their value, which this reader could use.
-                    Reader::Method => OnIneligible::Refuse,
-                };
-                let engine = MInvariance { on_ineligible, reader: self.reader, ..MInvariance::new(self.l) };
                 // No counterfeits for steering either, which m-invariance spends in large tables.
-                let grouping = engine.group_with(schema, history, table, lots, false)?;
+                let grouping = self.engine().group_with(schema, history, table, lots, false)?;
                 assert_eq!(grouping.counterfeit_count(), 0, "where nobody leaves there is no gap to fill");
                 Ok(grouping)
             }

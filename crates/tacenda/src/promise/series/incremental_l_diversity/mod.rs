@@ -8,7 +8,7 @@ use crate::model::{Hides, History, Lots, Reader, Release, Schema, Scope, Table, 
 use crate::promise::series::m_invariance::{NOBODY_LEAVES, no_refusal_if};
 use crate::promise::series::readers::{READER, READERS, TIGHT_BOXES, WAITING, value_limits, value_sentence, ways};
 use crate::promise::series::{
-    Alternative, FromDisk, ONLY_ADDED, OfSeries, Within, too_few_declared, without_sensitive,
+    Alternative, DiskForm, ONLY_ADDED, OfSeries, Within, too_few_declared, without_sensitive,
 };
 use crate::promise::{Contradiction, Drafted, Entry, Looser, Parameters};
 use crate::settings::{FaultKind, Section, Walk, key};
@@ -111,7 +111,6 @@ impl Parameters for IncrementalLDiversity {
             parameters: |l| format!("l     = {l}\n"),
             needs_sensitive: true,
             leaving: ONLY_ADDED,
-            full_columns: None,
         },
         pages: &[],
         stated: &["l", "mode", "reader", "groups"],
@@ -263,8 +262,12 @@ impl OfSeries for IncrementalLDiversity {
     }
 
     /// Close groups are formed of buckets of everyone with one value set.
-    fn disk_form(&self) -> Option<&dyn FromDisk> {
-        (self.mode == DiversityMode::Safe && self.groups != GroupForming::Close).then_some(self)
+    fn disk_form(&self) -> Option<DiskForm<'_>> {
+        match (self.mode, self.groups) {
+            (DiversityMode::Paper, _) => None,
+            (DiversityMode::Safe, GroupForming::Close) => Some(DiskForm::Seats(self)),
+            (DiversityMode::Safe, GroupForming::Dealt | GroupForming::Drawn) => Some(DiskForm::Units(self)),
+        }
     }
 
     fn is_study(&self) -> bool {

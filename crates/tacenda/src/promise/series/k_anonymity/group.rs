@@ -22,8 +22,9 @@
 //! | IL_Optimization, ComputeOptimalBreak | `cluster::optimise` |
 //!
 //! `base = k-member, loss = height` is the paper; `optimise = false` leaves its optimiser out. Without `base`,
-//! `optimise = true` begins with our own clustering, `base = tree`. It cuts top-down (`cluster::cut`), reduces clusters
-//! to `k` (`cluster::even`), exchanges rows between neighbours (`cluster::exchange`), and breaks needless clusters.
+//! `optimise = true` begins with our own clustering, `base = tree`. It cuts the table into parts (`partition::parts`). In
+//! each part it cuts on (`cluster::cut`), reduces clusters to `k` (`cluster::even`), exchanges rows between neighbours
+//! (`cluster::exchange`), and breaks needless clusters.
 //! `loss = leaf-share` minimises the share of all values that the published regions cover.
 //!
 //! # Departures
@@ -50,19 +51,20 @@
 //! search, sub-linear in v in practice, O(v d) at worst. A split: O(k |cl| d). Memory: the codes once more,
 //! and the clusters' bounds.
 
-use crate::grouping::cluster::FEW;
 use crate::grouping::cluster::cost::{Costs, Points};
 use crate::grouping::cluster::cut::ranks;
-use crate::grouping::cluster::even::{cut_and_cluster, even};
-use crate::grouping::cluster::exchange::exchange;
+use crate::grouping::cluster::exchange::Effort;
 use crate::grouping::cluster::k_member::k_member;
 use crate::grouping::cluster::maintain::Maintained;
 use crate::grouping::cluster::optimise::optimise;
+use crate::grouping::cluster::part::cluster_thoroughly;
 use crate::grouping::cluster::store::{Cluster, Space, total_loss};
+use crate::grouping::partition::parts;
 use crate::grouping::{Base, Drift, GroupingError, LossKind};
 use crate::model::{Grouping, History, Lots, Row, Schema, Span, Table};
 use crate::promise::KAnonymity;
 use crate::promise::series::{Grouper, SeriesPromise};
+use rayon::prelude::*;
 
 /// The loss per row after the last clustering from scratch, as a share of the greatest possible loss, in units of
 /// 2^-32.
@@ -74,6 +76,9 @@ const STATIC_UNIT: &str = "static_unit";
 /// In the first clustering, each row beyond `k` adds this fraction of the greatest loss to every row of its cluster:
 /// one in `CROWDING`.
 const CROWDING: u64 = 300;
+
+/// The first clustering begins with parts of up to this many times `k` rows.
+const PART: usize = 256;
 
 impl Grouper for KAnonymity {
     fn promise(&self) -> SeriesPromise {
@@ -89,9 +94,9 @@ impl Grouper for KAnonymity {
         let space = Space { points: &points, costs: &costs, sizes: &sizes, k: k as usize, crowding: 0 };
         let static_loss = self.static_loss(history);
         let (clusters, static_loss) = match self.maintain(space, history, table) {
-            Some(kept) => self.refreshed(space, kept, static_loss, table.len(), lots),
+            Some(kept) => self.refreshed(space, kept, static_loss, || self.cluster_anew(space, schema, table, lots)),
             None => {
-                let clusters = self.cluster_anew(space, table.len(), lots);
+                let clusters = self.cluster_anew(space, schema, table, lots);
                 let loss = row_loss(space, &clusters, table.len());
                 (clusters, Some(loss))
             }
@@ -109,7 +114,7 @@ impl Grouper for KAnonymity {
         let (costs, points, sizes) = (Costs::new(schema, self.loss), Points::of(table), sizes(schema));
         let space = Space { points: &points, costs: &costs, sizes: &sizes, k: self.k.max(1) as usize, crowding: 0 };
         let kept = row_loss(space, &self.maintain(space, history, table)?, table.len());
-        let scratch = row_loss(space, &self.cluster_anew(space, table.len(), lots), table.len());
+        let scratch = row_loss(space, &self.cluster_anew(space, schema, table, lots), table.len());
         let last_scratch = self.static_loss(history).unwrap_or(scratch);
         let share = |loss: u64| loss as f64 / (1u64 << 32) as f64;
         Some(Drift {
@@ -155,15 +160,15 @@ impl KAnonymity {
         space: Space,
         kept: Vec<Cluster>,
         static_loss: Option<u64>,
-        rows: usize,
-        lots: &Lots,
+        cluster_anew: impl FnOnce() -> Vec<Cluster>,
     ) -> (Vec<Cluster>, Option<u64>) {
+        let rows = kept.iter().map(|cluster| cluster.rows.len()).sum();
         let loss = row_loss(space, &kept, rows);
         let is_fine = static_loss.is_some_and(|static_loss| !self.has_drifted(loss, static_loss));
         if self.refresh.is_none() || is_fine {
             return (kept, static_loss);
         }
-        let anew = self.cluster_anew(space, rows, lots);
+        let anew = cluster_anew();
         let scratch = row_loss(space, &anew, rows);
         let is_wanted = self.has_drifted(loss, static_loss.unwrap_or(scratch)) && scratch < loss;
         (if is_wanted { anew } else { kept }, Some(scratch))
@@ -188,8 +193,8 @@ impl KAnonymity {
     }
 
     /// Clusters all rows, whatever was published before.
-    fn cluster_anew(&self, space: Space, rows: usize, lots: &Lots) -> Vec<Cluster> {
-        let rows: Vec<u32> = (0..rows as u32).collect();
+    fn cluster_anew(&self, space: Space, schema: &Schema, table: &Table, lots: &Lots) -> Vec<Cluster> {
+        let rows: Vec<u32> = (0..table.len() as u32).collect();
         let base = self.base.unwrap_or(if self.optimise { Base::Tree } else { Base::KMember });
         if base == Base::KMember {
             let mut clusters = k_member(space, rows, self.seed_rule);
@@ -199,16 +204,11 @@ impl KAnonymity {
             return clusters;
         }
         let space = Space { crowding: space.costs.full() / CROWDING, ..space };
-        let ranks = ranks(space, &rows);
-        let mut clusters = cut_and_cluster(space, rows, &ranks);
-        even(space, &mut clusters, &ranks);
-        if clusters.len() <= FEW {
-            // Spare rows that fit nowhere well return to clusters that cover them.
-            optimise(space, &mut clusters, None);
-        }
-        exchange(space, &mut clusters, &ranks, lots);
-        optimise(space, &mut clusters, None);
-        clusters
+        let (ranks, effort) = (ranks(space, &rows), Effort::of(rows.len() / space.k));
+        let parts = parts(schema, table, self.k, PART * space.k);
+        let formed: Vec<Vec<Cluster>> =
+            parts.into_par_iter().map(|part| cluster_thoroughly(space, part, &ranks, effort, lots)).collect();
+        formed.into_iter().flatten().collect()
     }
 
     /// The clusters of the last release, with the changes since. `None` if too few are left of them.

@@ -99,7 +99,6 @@ impl Parameters for KAnonymity {
             parameters: |_| "k     = 5\n".into(),
             needs_sensitive: false,
             leaving: "there is only one release",
-            full_columns: None,
         },
         pages: &[],
         stated: &["k"],

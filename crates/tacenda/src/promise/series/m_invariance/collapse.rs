@@ -29,20 +29,18 @@ const LEAST: usize = 4;
 
 /// The warning that the series will collapse, if it will.
 pub(super) fn warning(promise: &MInvariance, table: &Table, release: &Release, last: Option<&Table>) -> Option<String> {
-    let people = table.len();
-    let values = counts(table).into_iter().filter(|&count| count > 0).count() as u64;
-    let ahead = (FOLLOWED / people.max(1)).min(AHEAD);
-    if people as u64 > CROWD * values * u64::from(promise.m) || ahead < LEAST {
+    let (people, counts) = (table.len(), counts(table));
+    if !is_asked(promise, people, &counts) {
         return None;
     }
+    let (values, ahead) = (held(&counts), ahead(people));
     let leave = last.map_or(ASSUMED, |last| Stayed::between(last, table).leave());
     let expected = Expected::of(promise, table, release, last, leave, ahead);
     let (number, &[counterfeits, withheld]) =
         (1..).zip(&expected.shares).find(|(_, [counterfeits, withheld])| counterfeits + withheld > RUINOUS)?;
     Some(format!(
         "{}: {} in sets of {} are too many for {} of whom {:.1} % leave each time{}: {number} releases from now, expect about \
-         {:.1} % counterfeits and {:.1} % withheld people, and more later; lower m, publish coarser sensitive values, or publish \
-         less often",
+         {:.1} % counterfeits and {:.1} % withheld people, and more later; {}",
         COUNTERFEITS_AHEAD.0,
         counted(values, "value", "values"),
         promise.m,
@@ -51,7 +49,28 @@ pub(super) fn warning(promise: &MInvariance, table: &Table, release: &Release, l
         if last.is_some() { ", as now" } else { "" },
         100.0 * counterfeits,
         100.0 * withheld,
+        match last {
+            None => "lower m, publish coarser sensitive values, or publish less often",
+            // Neither m nor the values of a running series can be changed.
+            Some(_) =>
+                "publish less often, or raise max_share if so many are acceptable; a new series can have a lower m",
+        }
     ))
+}
+
+/// Whether so few people, of whom so many have each value, are looked at.
+pub(super) fn is_asked(promise: &MInvariance, people: usize, values: &[u64]) -> bool {
+    people as u64 <= CROWD * held(values) * u64::from(promise.m) && ahead(people) >= LEAST
+}
+
+/// How many values somebody has.
+fn held(counts: &[u64]) -> u64 {
+    counts.iter().filter(|&&count| count > 0).count() as u64
+}
+
+/// How many releases ahead the forecast goes for so many people.
+fn ahead(people: usize) -> usize {
+    (FOLLOWED / people.max(1)).min(AHEAD)
 }
 
 /// The next releases, in shares of rows that are counterfeits and of people who are withheld.

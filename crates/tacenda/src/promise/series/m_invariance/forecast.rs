@@ -6,6 +6,7 @@
 
 use crate::grouping::buckets::balance::is_eligible;
 use crate::model::{Lots, Page, Release, Table, Value};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How many releases ahead the forecast goes.
@@ -37,8 +38,9 @@ pub(super) const COUNTERFEITS_AHEAD: Page = (
      \"rule\". With five or more values in a set, surplus = \"withhold\" needs fewer \
      counterfeits. With reader = \"rule\" the message comes only where a collapse is expected: too many values in sets of \
      m, for so few people of whom so many leave. The program itself places simulated people, up to 40 releases ahead. The \
-     message says when more than 5 % counterfeits and withheld people are expected. That goes on growing. Lower m, publish \
-     coarser sensitive values, or publish less often.",
+     message says when more than 5 % counterfeits and withheld people are expected. That goes on growing. Before the \
+     first release, lower m or publish coarser sensitive values. Later, publish less often, or raise max_share if so many \
+     are acceptable.",
 );
 
 pub(super) const LEAVING_BY_VALUE: Page = (
@@ -55,7 +57,7 @@ pub(super) const ALONE: Page = (
     "a person is alone in a group with artificial rows",
     "A warning, not an error. The promise is about values and sets no minimum for the people in a group. Here a group \
      holds one person and artificial rows. The number of artificial rows is public, so everyone can see that the group \
-     holds one person. Which row is theirs is not known. The page of the release answers FAIL to the question whether \
+     holds one person. Which row is theirs is not known. The page of the release answers NOT PROMISED to the question whether \
      people can be singled out. With k = 2 under [promise] nobody is alone in later releases. It costs a few more \
      withheld people.",
 );
@@ -108,10 +110,9 @@ pub(super) fn people_may_leave(release: &Release, counterfeits: f64) -> String {
     }
 }
 
-/// Warnings about continuing from `release`, which was made from `table`; `last` is the table before.
-pub(super) fn warnings(table: &Table, release: &Release, last: Option<&Table>) -> Vec<String> {
-    let stayed = last.map(|last| Stayed::between(last, table));
-    let leave = stayed.as_ref().map_or(ASSUMED, Stayed::leave);
+/// Warnings about continuing from `release`. `stayed` says who of the table before is still there.
+pub(super) fn warnings(release: &Release, stayed: Option<&Stayed>) -> Vec<String> {
+    let leave = stayed.map_or(ASSUMED, Stayed::leave);
     let ahead = counterfeits_ahead(release, leave);
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let shares: Vec<String> = ahead.iter().map(|&share| percent(share)).collect();
@@ -130,7 +131,7 @@ pub(super) fn warnings(table: &Table, release: &Release, last: Option<&Table>) -
         shares.join(", "),
         percent(leave),
     )];
-    if let Some((least, most)) = stayed.as_ref().and_then(Stayed::by_value) {
+    if let Some((least, most)) = stayed.and_then(Stayed::by_value) {
         warnings.push(format!(
             "{}: between {} and {} of the people left, depending on their sensitive value; a reader who knows such rates can \
              learn more than the promise says, so reader = \"method\" is advised against for this table",
@@ -187,14 +188,17 @@ fn counterfeits_ahead(release: &Release, leave: f64) -> Vec<f64> {
 }
 
 /// The people of the last table who are still there, per value.
-pub(super) struct Stayed {
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Stayed {
     /// Per value: how many there were, and how many of them left.
     counts: Vec<(u64, u64)>,
 }
 
 impl Stayed {
-    pub(super) fn between(last: &Table, table: &Table) -> Stayed {
-        let mut counts = vec![(0, 0); last.values.len()];
+    /// Compares two tables, or the same part of both.
+    pub fn between(last: &Table, table: &Table) -> Stayed {
+        let most = last.sensitive().iter().map(|value| value.index() + 1).max().unwrap_or(0);
+        let mut counts = vec![(0, 0); most];
         let now = table.keys();
         for row in last.rows() {
             let count = &mut counts[last.sensitive()[row.index()].index()];
@@ -202,6 +206,16 @@ impl Stayed {
             count.1 += u64::from(now.binary_search(&last.key(row)).is_err());
         }
         Stayed { counts }
+    }
+
+    /// These people, and those of other parts.
+    #[must_use]
+    pub fn and(mut self, other: Stayed) -> Stayed {
+        self.counts.resize(self.counts.len().max(other.counts.len()), (0, 0));
+        for (mine, theirs) in self.counts.iter_mut().zip(other.counts) {
+            *mine = (mine.0 + theirs.0, mine.1 + theirs.1);
+        }
+        self
     }
 
     /// The share of people who left.
@@ -292,15 +306,14 @@ mod tests {
         let by_value = Stayed::between(&last, &people(|id, value| id % 60 < 6 * (1 + value as u64)));
         let (least, most) = by_value.by_value().unwrap();
         assert!(least < most / 2.0, "{least} {most}");
-        let leaving = people(|id, value| id % 60 < 6 * (1 + value as u64));
-        let said = warnings(&leaving, &release(1000, 3), Some(&last));
+        let said = warnings(&release(1000, 3), Some(&by_value));
         assert!(said[1].starts_with("R803") && said[1].ends_with("is advised against for this table"), "{said:?}");
         // Where a third of the people leave sets of forty, it is ruinous; where a twentieth leave sets of thousands, it is not.
-        let small = warnings(&leaving, &release(40, 3), Some(&last));
+        let small = warnings(&release(40, 3), Some(&by_value));
         assert!(small[0].contains("that is too many, and it will grow"), "{small:?}");
-        let said = warnings(&last, &release(5000, 3), None);
+        let said = warnings(&release(5000, 3), None);
         assert!(said[0].ends_with("if that is too many, begin a new series with reader = \"rule\""), "{said:?}");
-        let said = warnings(&last, &release(1000, 3), Some(&last));
+        let said = warnings(&release(1000, 3), Some(&Stayed::between(&last, &last)));
         assert!(said.len() == 1 && said[0].starts_with("R802") && said[0].contains("0.0 %"), "{said:?}");
     }
 }

@@ -56,19 +56,22 @@
 
 use crate::grouping::GroupingError;
 use crate::grouping::buckets::balance::{Counts, admissible, balance, is_eligible};
+use crate::grouping::buckets::crowd::Crowd;
 use crate::grouping::buckets::cut::{CutEffort, Cutting, cut};
 use crate::grouping::buckets::deal::Deck;
-use crate::grouping::buckets::division::{Updated, divide};
+use crate::grouping::buckets::division::{Division, Updated, divide};
 use crate::grouping::buckets::fill::Waiting;
-use crate::grouping::buckets::hilbert::Hilbert;
+use crate::grouping::buckets::hilbert::{Curve, Hilbert};
 use crate::grouping::buckets::outlook::Outlook;
-use crate::grouping::buckets::settle::{Wanting, settle};
+use crate::grouping::buckets::settle::{Allowance, Wanting, settle};
 use crate::grouping::buckets::split::refuse_too_wide;
 use crate::grouping::buckets::{Bucket, steer, surplus, updated};
-use crate::model::{Grouping, History, Lots, Reader, Record, Row, Schema, Table, Value};
-use crate::promise::series::{Grouper, SeriesPromise};
+use crate::model::{Grouping, History, Lots, Reader, RecordKey, Release, Row, Schema, Table, Value};
+use crate::promise::series::m_invariance::collapse;
+use crate::promise::series::{FromSeats, Grouper, Noticed, Seating, SeriesPromise};
 use crate::promise::{MInvariance, OnIneligible, Surplus};
 use rustc_hash::FxHashSet;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 impl Grouper for MInvariance {
@@ -78,6 +81,36 @@ impl Grouper for MInvariance {
 
     fn group(&self, schema: &Schema, history: &History, table: &Table, lots: &Lots) -> Result<Grouping, GroupingError> {
         self.group_with(schema, history, table, lots, true)
+    }
+}
+
+/// Where people go depends on keys, values and the past. A bucket is then cut without the others.
+impl FromSeats for MInvariance {
+    fn refuse_columns(&self, schema: &Schema) -> Result<(), GroupingError> {
+        refuse_too_wide(schema)
+    }
+
+    fn needs_curve(&self, history: &History) -> bool {
+        self.reader == Reader::Rule && history.releases > 0
+    }
+
+    fn seat<'c>(&self, crowd: &Crowd<'c>, curve: &Curve<'c>, lots: &Lots) -> Result<Seating, GroupingError> {
+        self.seat_with(crowd, curve, lots, true)
+    }
+
+    fn cut(&self, schema: &Schema, table: &Table, buckets: Vec<Bucket>, lots: &Lots) -> Grouping {
+        let mut grouping = Grouping::default();
+        let cutting = Cutting { people: self.people(), effort: self.effort, is_newcomer: None };
+        cut(schema, table, buckets, lots, &cutting, &mut grouping);
+        grouping
+    }
+
+    fn asks_for_values(&self, people: usize, values: &[u64]) -> bool {
+        self.reader == Reader::Rule && collapse::is_asked(self, people, values)
+    }
+
+    fn warnings(&self, release: &Release, seen: &Noticed<'_>) -> Vec<String> {
+        self.warnings_of(release, seen)
     }
 }
 
@@ -92,70 +125,93 @@ impl MInvariance {
         ahead: bool,
     ) -> Result<Grouping, GroupingError> {
         refuse_too_wide(schema)?;
-        let division = divide(history, table, self.m);
-        let mut buckets = division.buckets;
-        let mut newcomers = division.newcomers;
-        let counts: Vec<u64> = newcomers.iter().map(|rows| rows.len() as u64).collect();
-        let m = u64::from(self.m);
-        let is_newcomer = self.may_change_buckets(history).then(|| marked(&newcomers, table));
-        let mut withheld;
-        match self.reader {
-            Reader::Rule => {
-                let is_first = buckets.is_empty() && division.updated.is_empty();
-                let excess;
-                if ahead && !is_first {
-                    excess = self.admit(history, table, &mut newcomers, &buckets)?;
-                    let seated = Seated { schema, history, table, lots };
-                    let waiting = excess.len() + division.exposed.len();
-                    let held = self.held(&seated, &newcomers, &division.updated, &buckets, waiting);
-                    surplus::take(&mut buckets, &held);
-                    let is_held: FxHashSet<u32> = held.iter().copied().collect();
-                    let updated =
-                        division.updated.into_iter().filter(|person| !is_held.contains(&person.row)).collect();
-                    withheld = seated.settle(newcomers, updated, &mut buckets, m);
-                    withheld.extend(held);
-                } else {
-                    withheld = updated::place(history, table, division.updated, &counts, &mut buckets, m);
-                    excess = self.admit(history, table, &mut newcomers, &buckets)?;
-                    fill(schema, table, newcomers, &mut buckets, lots, m);
-                }
-                withheld.extend(division.exposed);
-                match self.on_ineligible {
-                    OnIneligible::Counterfeit => add_with_counterfeits(table, &excess, &mut buckets, m)?,
-                    OnIneligible::Refuse | OnIneligible::Defer => withheld.extend(excess),
-                }
-            }
-            Reader::Method => {
-                // The proof assumes that nobody's value ever changes. For people who were away, the old value is not
-                // kept, so it cannot be compared.
-                let is_changed = |(row, record): &(Row, Option<&Record>)| {
-                    let last = record.filter(|record| history.is_current(record));
-                    last.is_some_and(|record| record.value != table.sensitive()[row.index()])
-                };
-                let changed = table.rows().zip(history.align(table)).filter(is_changed).count();
-                let changed = changed.max(division.updated.len()) + division.exposed.len();
-                if changed > 0 {
-                    return Err(GroupingError::ValueChanged { changed });
-                }
-                // This is done before newcomers are dealt, because a newcomer who waited would be dealt a second time.
-                withheld = match self.surplus {
-                    Surplus::Counterfeit => Vec::new(),
-                    Surplus::Withhold => surplus::even_out(table, &mut buckets, lots),
-                };
-                deal_copies(table, newcomers, &mut buckets, lots, self.m)?;
-            }
-        }
+        let curve = || Cow::Owned(Hilbert::new(schema).keys(table));
+        let seating = self.seat_with(&Crowd::of(history, table), &curve, lots, ahead)?;
+        let mut grouping = Grouping::default();
+        let is_newcomer = seating.is_newcomer.as_deref();
+        let cutting = Cutting { people: self.people(), effort: self.effort, is_newcomer };
+        cut(schema, table, seating.buckets, lots, &cutting, &mut grouping);
+        grouping.withheld = seating.withheld.into_iter().map(Row).collect();
+        Ok(grouping)
+    }
+
+    /// Gives everyone a bucket, or lets them wait.
+    pub(in crate::promise::series) fn seat_with<'c>(
+        &self,
+        crowd: &Crowd<'c>,
+        curve: &Curve<'c>,
+        lots: &Lots,
+        ahead: bool,
+    ) -> Result<Seating, GroupingError> {
+        let division = divide(crowd, self.m);
+        let is_newcomer = self.may_change_buckets(crowd.history).then(|| marked(&division.newcomers, crowd.len()));
+        let seated = Seated { crowd, curve, lots };
+        let (buckets, mut withheld) = match self.reader {
+            Reader::Rule => self.seat_for_rule(&seated, division, ahead)?,
+            Reader::Method => self.seat_for_method(&seated, division)?,
+        };
         let people = self.people();
         // Buckets with fewer people are withheld.
         let (buckets, small): (Vec<Bucket>, Vec<Bucket>) =
             buckets.into_iter().partition(|bucket| bucket.people() >= people);
-        let mut grouping = Grouping::default();
-        let cutting = Cutting { people, effort: self.effort, is_newcomer: is_newcomer.as_deref() };
-        cut(schema, table, buckets, lots, &cutting, &mut grouping);
         withheld.extend(small.iter().flat_map(|bucket| bucket.lists.iter().flatten().copied()));
-        grouping.withheld = withheld.into_iter().map(Row).collect();
-        grouping.withheld.sort_unstable();
-        Ok(grouping)
+        withheld.sort_unstable();
+        Ok(Seating { buckets, withheld, is_newcomer })
+    }
+
+    fn seat_for_rule(
+        &self,
+        seated: &Seated<'_, '_>,
+        division: Division,
+        ahead: bool,
+    ) -> Result<(Vec<Bucket>, Vec<u32>), GroupingError> {
+        let (crowd, m) = (seated.crowd, u64::from(self.m));
+        let Division { mut buckets, mut newcomers, updated, exposed } = division;
+        let is_first = buckets.is_empty() && updated.is_empty();
+        let (excess, mut withheld);
+        if ahead && !is_first {
+            excess = self.admit(crowd, &mut newcomers, &buckets)?;
+            let waiting = excess.len() + exposed.len();
+            let (held, may_wait) = self.held(seated, &newcomers, &updated, &buckets, waiting);
+            surplus::take(&mut buckets, &held);
+            let is_held: FxHashSet<u32> = held.iter().copied().collect();
+            let updated = updated.into_iter().filter(|person| !is_held.contains(&person.row)).collect();
+            withheld = seated.settle(newcomers, updated, &mut buckets, may_wait, m);
+            withheld.extend(held);
+        } else {
+            let counts: Vec<u64> = newcomers.iter().map(|rows| rows.len() as u64).collect();
+            withheld = updated::place(crowd, updated, &counts, &mut buckets, m);
+            excess = self.admit(crowd, &mut newcomers, &buckets)?;
+            seated.fill(newcomers, &mut buckets, m);
+        }
+        withheld.extend(exposed);
+        match self.on_ineligible {
+            OnIneligible::Counterfeit => add_with_counterfeits(crowd, &excess, &mut buckets, m)?,
+            OnIneligible::Refuse | OnIneligible::Defer => withheld.extend(excess),
+        }
+        Ok((buckets, withheld))
+    }
+
+    fn seat_for_method(
+        &self,
+        seated: &Seated<'_, '_>,
+        division: Division,
+    ) -> Result<(Vec<Bucket>, Vec<u32>), GroupingError> {
+        let crowd = seated.crowd;
+        // The proof assumes that nobody's value ever changes. For people who were away, the old value is not
+        // kept, so it cannot be compared.
+        let changed = crowd.rates.changed.max(division.updated.len()) + division.exposed.len();
+        if changed > 0 {
+            return Err(GroupingError::ValueChanged { changed });
+        }
+        let mut buckets = division.buckets;
+        // This is done before newcomers are dealt, because a newcomer who waited would be dealt a second time.
+        let withheld = match self.surplus {
+            Surplus::Counterfeit => Vec::new(),
+            Surplus::Withhold => surplus::even_out(crowd.keys, &mut buckets, seated.lots),
+        };
+        deal_copies(crowd.keys, division.newcomers, &mut buckets, seated.lots, self.m)?;
+        Ok((buckets, withheld))
     }
 
     /// How many people a group has at least.
@@ -164,24 +220,29 @@ impl MInvariance {
     }
 
     /// Who waits because that saves many counterfeits, if the policy file says so: everyone is placed once to see it.
-    /// Those who wait are then left out, and newcomers who would have filled the places beside them go elsewhere.
+    /// Those who wait are then left out, and newcomers who would have filled the places beside them go elsewhere. Returns
+    /// also how many others may wait.
     fn held(
         &self,
-        seated: &Seated<'_>,
+        seated: &Seated<'_, '_>,
         newcomers: &[Vec<u32>],
         updated: &[Updated],
         buckets: &[Bucket],
         waiting: usize,
-    ) -> Vec<u32> {
+    ) -> (Vec<u32>, usize) {
+        let everyone = seated.crowd.len();
         if self.surplus == Surplus::Counterfeit {
-            return Vec::new();
+            return (Vec::new(), everyone);
         }
         let mut placed = buckets.to_vec();
-        let stuck = seated.settle(newcomers.to_vec(), updated.to_vec(), &mut placed, u64::from(self.m));
-        let is_newcomer = marked(newcomers, seated.table);
+        let stuck = seated.settle(newcomers.to_vec(), updated.to_vec(), &mut placed, everyone, u64::from(self.m));
+        let is_newcomer = marked(newcomers, seated.crowd.len());
         let is_newcomer = |row: u32| is_newcomer[row as usize];
-        let waiting = waiting + stuck.len();
-        surplus::hold_leaders(seated.table, &mut placed, seated.lots, is_newcomer, self.people(), waiting)
+        let all = waiting + stuck.len();
+        let held = surplus::hold_leaders(seated.crowd.keys, &mut placed, seated.lots, is_newcomer, self.people(), all);
+        // No more than now, or than may wait anyway.
+        let may_wait = stuck.len().max((everyone / surplus::MOST).saturating_sub(waiting + held.len()));
+        (held, may_wait)
     }
 
     /// Whether newcomers may still change buckets after the cut. In a first release nobody may: it holds against a reader
@@ -193,8 +254,7 @@ impl MInvariance {
     /// Removes the newcomers who cannot be placed: the newest holders of values that are too frequent.
     fn admit(
         &self,
-        history: &History,
-        table: &Table,
+        crowd: &Crowd<'_>,
         newcomers: &mut [Vec<u32>],
         buckets: &[Bucket],
     ) -> Result<Vec<u32>, GroupingError> {
@@ -210,16 +270,10 @@ impl MInvariance {
         if self.on_ineligible == OnIneligible::Refuse {
             return Err(ineligible(self.m, &counts, &kept));
         }
-        let mut first_seen: Vec<u32> = vec![history.releases + 1; table.len()];
-        for (seen, record) in first_seen.iter_mut().zip(history.align(table)) {
-            if let Some(record) = record {
-                *seen = record.first_seen;
-            }
-        }
         let mut excess = Vec::new();
         for (rows, kept) in newcomers.iter_mut().zip(kept) {
             // Rows are in the order of their keys, so ties do not depend on the input.
-            rows.sort_by_key(|&row| (first_seen[row as usize], row));
+            rows.sort_by_key(|&row| (crowd.first_seen(row), row));
             excess.extend(rows.drain(kept as usize..));
             rows.sort_unstable();
         }
@@ -261,8 +315,8 @@ impl MInvariance {
 }
 
 /// Per row, whether it is one of a newcomer.
-fn marked(newcomers: &[Vec<u32>], table: &Table) -> Vec<bool> {
-    let mut is_newcomer = vec![false; table.len()];
+fn marked(newcomers: &[Vec<u32>], people: usize) -> Vec<bool> {
+    let mut is_newcomer = vec![false; people];
     newcomers.iter().flatten().for_each(|&row| is_newcomer[row as usize] = true);
     is_newcomer
 }
@@ -277,50 +331,57 @@ fn gaps(buckets: &[Bucket], values: usize) -> Vec<u64> {
     gaps
 }
 
-/// Gives all newcomers a place: in gaps, in whole copies of existing sets, and in new sets.
-fn fill(schema: &Schema, table: &Table, newcomers: Vec<Vec<u32>>, buckets: &mut Vec<Bucket>, lots: &Lots, m: u64) {
-    let counts = Counts {
-        newcomers: newcomers.iter().map(|rows| rows.len() as u64).collect(),
-        gaps: gaps(buckets, newcomers.len()),
-    };
-    let moved = balance(&counts, m).expect("those who are left can be balanced");
-    let rest: Vec<u64> = counts.newcomers.iter().zip(&moved).map(|(have, moved)| have - moved).collect();
-    let sets: Vec<&[Value]> = buckets.iter().map(|bucket| &bucket.set[..]).collect();
-    let sizes: Vec<u64> = buckets.iter().map(|bucket| bucket.copies).collect();
-    let plan = steer::place(&rest, &sets, &sizes, m);
-    for (bucket, copies) in buckets.iter_mut().zip(plan.copies) {
-        bucket.copies += copies;
-    }
-    // Everyone who is not in a new set goes to an existing bucket.
-    let mut moved = counts.newcomers;
-    for step in &plan.new {
-        step.set.iter().for_each(|value| moved[value.index()] -= step.copies);
-    }
-    let left = if buckets.is_empty() {
-        newcomers
-    } else {
-        let keys = Hilbert::new(schema).keys(table);
-        let mut waiting = Waiting::new(&newcomers, &keys);
-        waiting.fill(buckets, &keys, &moved);
-        waiting.left()
-    };
-    buckets.extend(Deck::new(left, table, lots).deal_new(&plan.new));
-}
-
 /// What decides where people go, against the rule reader.
-struct Seated<'a> {
-    schema: &'a Schema,
-    history: &'a History,
-    table: &'a Table,
+struct Seated<'a, 'c> {
+    crowd: &'a Crowd<'c>,
+    curve: &'a Curve<'c>,
     lots: &'a Lots,
 }
 
-impl Seated<'_> {
+impl Seated<'_, '_> {
+    /// Gives all newcomers a place: in gaps, in whole copies of existing sets, and in new sets.
+    fn fill(&self, newcomers: Vec<Vec<u32>>, buckets: &mut Vec<Bucket>, m: u64) {
+        let counts = Counts {
+            newcomers: newcomers.iter().map(|rows| rows.len() as u64).collect(),
+            gaps: gaps(buckets, newcomers.len()),
+        };
+        let moved = balance(&counts, m).expect("those who are left can be balanced");
+        let rest: Vec<u64> = counts.newcomers.iter().zip(&moved).map(|(have, moved)| have - moved).collect();
+        let sets: Vec<&[Value]> = buckets.iter().map(|bucket| &bucket.set[..]).collect();
+        let sizes: Vec<u64> = buckets.iter().map(|bucket| bucket.copies).collect();
+        let plan = steer::place(&rest, &sets, &sizes, m);
+        for (bucket, copies) in buckets.iter_mut().zip(plan.copies) {
+            bucket.copies += copies;
+        }
+        // Everyone who is not in a new set goes to an existing bucket.
+        let mut moved = counts.newcomers;
+        for step in &plan.new {
+            step.set.iter().for_each(|value| moved[value.index()] -= step.copies);
+        }
+        let left = if buckets.is_empty() {
+            newcomers
+        } else {
+            let keys = (self.curve)();
+            let mut waiting = Waiting::new(&newcomers, &keys);
+            waiting.fill(buckets, &keys, &moved);
+            waiting.left()
+        };
+        buckets.extend(Deck::new(left, self.crowd.keys, self.lots).deal_new(&plan.new));
+    }
+
     /// Gives newcomers and people whose value changed a place, with the next release in mind. Returns who waits.
-    fn settle(&self, newcomers: Vec<Vec<u32>>, updated: Vec<Updated>, buckets: &mut Vec<Bucket>, m: u64) -> Vec<u32> {
-        let Seated { schema, history, table, lots } = *self;
+    /// At most `may_wait` do, unless no set is open to them.
+    fn settle(
+        &self,
+        newcomers: Vec<Vec<u32>>,
+        updated: Vec<Updated>,
+        buckets: &mut Vec<Bucket>,
+        may_wait: usize,
+        m: u64,
+    ) -> Vec<u32> {
+        let Seated { crowd, lots, .. } = *self;
         let mut is_held = vec![false; newcomers.len()];
-        table.sensitive().iter().for_each(|value| is_held[value.index()] = true);
+        crowd.values.iter().for_each(|value| is_held[value.index()] = true);
         self.wake(buckets, &is_held, m);
         let (wanting, rows) = self.wanting(&newcomers, updated);
         let mut arriving = vec![0; newcomers.len()];
@@ -329,9 +390,10 @@ impl Seated<'_> {
             .iter()
             .map(|bucket| (bucket.set.clone(), bucket.lists.iter().map(|list| list.len() as u64).collect()))
             .collect();
-        let outlook = Outlook::new(history, table, &arriving);
-        let mut rng = lots.stream(&[history.releases]);
-        let plan = settle(&homes, &wanting, &outlook, &is_held, table.len(), m, &mut rng);
+        let outlook = Outlook::new(&crowd.rates, &arriving);
+        let mut rng = lots.stream(&[crowd.history.releases]);
+        let allowance = Allowance { everyone: crowd.len(), may_wait };
+        let plan = settle(&homes, &wanting, &outlook, &is_held, allowance, m, &mut rng);
         buckets.extend(plan.sets[buckets.len()..].iter().map(|set| Bucket::new(set)));
         let mut quotas: Vec<Vec<u64>> = plan.sets.iter().map(|set| vec![0; set.len()]).collect();
         let mut waiting = Vec::new();
@@ -350,13 +412,13 @@ impl Seated<'_> {
         for (bucket, copies) in buckets.iter_mut().zip(plan.copies).filter(|(bucket, _)| bucket.copies > 0) {
             bucket.copies = bucket.copies.max(copies);
         }
-        let keys = Hilbert::new(schema).keys(table);
+        let keys = (self.curve)();
         let mut left = Waiting::new(&newcomers, &keys);
         let is_empty: Vec<bool> = buckets.iter().map(|bucket| bucket.copies == 0).collect();
         let to_fill =
             |(quotas, is_empty): (&Vec<u64>, &bool)| if *is_empty { vec![0; quotas.len()] } else { quotas.clone() };
         left.fill_quotas(buckets, &keys, &quotas.iter().zip(&is_empty).map(to_fill).collect::<Vec<_>>());
-        let mut deck = Deck::new(left.left(), table, lots);
+        let mut deck = Deck::new(left.left(), crowd.keys, lots);
         for (at, bucket) in buckets.iter_mut().enumerate().filter(|(at, _)| is_empty[*at]) {
             deck.deal_each(bucket, &quotas[at]);
         }
@@ -368,7 +430,7 @@ impl Seated<'_> {
     /// holds may be that of somebody who was erased (science A3.14).
     fn wake(&self, buckets: &mut Vec<Bucket>, is_held: &[bool], m: u64) {
         let there: FxHashSet<Vec<Value>> = buckets.iter().map(|bucket| bucket.set.clone()).collect();
-        for (_, set) in self.history.value_sets.iter() {
+        for (_, set) in self.crowd.history.value_sets.iter() {
             let is_usable = set.len() as u64 >= m && set.iter().all(|value| is_held[value.index()]);
             if is_usable && !there.contains(set.to_vec().as_slice()) {
                 buckets.push(Bucket::new(set));
@@ -380,11 +442,11 @@ impl Seated<'_> {
     fn wanting(&self, newcomers: &[Vec<u32>], updated: Vec<Updated>) -> (Vec<Wanting>, Vec<Vec<u32>>) {
         let mut kinds: BTreeMap<(Value, Vec<Value>), Vec<u32>> = BTreeMap::new();
         for person in updated {
-            let past = person.sets.iter().flat_map(|&set| self.history.value_sets.get(set)).copied();
+            let past = person.sets.iter().flat_map(|&set| self.crowd.history.value_sets.get(set)).copied();
             let mut past: Vec<Value> = past.collect();
             past.sort_unstable();
             past.dedup();
-            kinds.entry((self.table.sensitive()[person.row as usize], past)).or_default().push(person.row);
+            kinds.entry((self.crowd.value(person.row), past)).or_default().push(person.row);
         }
         let new = newcomers.iter().enumerate().filter(|(_, rows)| !rows.is_empty()).map(|(value, rows)| {
             (Wanting { value: Value(value as u32), past: Vec::new(), people: rows.len() as u64 }, Vec::new())
@@ -398,7 +460,7 @@ impl Seated<'_> {
 /// Deals newcomers by lot, in whole copies of value sets only. No newcomer fills a gap: which gaps are filled would
 /// reveal values to a reader who knows this program (science CE-6).
 fn deal_copies(
-    table: &Table,
+    keys: &[RecordKey],
     newcomers: Vec<Vec<u32>>,
     buckets: &mut Vec<Bucket>,
     lots: &Lots,
@@ -409,7 +471,7 @@ fn deal_copies(
     let sets: Vec<&[Value]> = buckets.iter().map(|bucket| &bucket.set[..]).collect();
     let sizes: Vec<u64> = buckets.iter().map(|bucket| bucket.copies).collect();
     let plan = steer::place(&counts, &sets, &sizes, u64::from(m));
-    let mut deck = Deck::new(newcomers, table, lots);
+    let mut deck = Deck::new(newcomers, keys, lots);
     for (bucket, copies) in buckets.iter_mut().zip(plan.copies) {
         deck.deal(bucket, copies);
     }
@@ -418,9 +480,14 @@ fn deal_copies(
 }
 
 /// Places people of values that are too frequent, each with counterfeits of the other values of a set.
-fn add_with_counterfeits(table: &Table, rows: &[u32], buckets: &mut Vec<Bucket>, m: u64) -> Result<(), GroupingError> {
+fn add_with_counterfeits(
+    crowd: &Crowd<'_>,
+    rows: &[u32],
+    buckets: &mut Vec<Bucket>,
+    m: u64,
+) -> Result<(), GroupingError> {
     for &row in rows {
-        let value = table.sensitive()[row as usize];
+        let value = crowd.value(row);
         let holding = |bucket: &&mut Bucket| bucket.position(value).is_some();
         // A gap costs nothing. Otherwise the set with the fewest values costs the fewest counterfeits.
         let best = buckets.iter_mut().filter(holding).min_by_key(|bucket| {
@@ -430,7 +497,7 @@ fn add_with_counterfeits(table: &Table, rows: &[u32], buckets: &mut Vec<Bucket>,
         let bucket = match best {
             Some(bucket) => bucket,
             None => {
-                buckets.push(Bucket::new(&set_around(table, value, m)?));
+                buckets.push(Bucket::new(&set_around(crowd, value, m)?));
                 buckets.last_mut().expect("just pushed")
             }
         };
@@ -442,9 +509,9 @@ fn add_with_counterfeits(table: &Table, rows: &[u32], buckets: &mut Vec<Bucket>,
 
 /// The value and the `m - 1` other values most people of the table have. A value that nobody present holds founds no set: it
 /// may be that of somebody who was erased (science A3.14).
-fn set_around(table: &Table, value: Value, m: u64) -> Result<Vec<Value>, GroupingError> {
-    let mut counts = vec![0u64; table.values.len()];
-    table.sensitive().iter().for_each(|value| counts[value.index()] += 1);
+fn set_around(crowd: &Crowd<'_>, value: Value, m: u64) -> Result<Vec<Value>, GroupingError> {
+    let mut counts = vec![0u64; crowd.value_count];
+    crowd.values.iter().for_each(|value| counts[value.index()] += 1);
     let mut others: Vec<Value> =
         (0..counts.len() as u32).map(Value).filter(|&other| other != value && counts[other.index()] > 0).collect();
     others.sort_by_key(|other| (std::cmp::Reverse(counts[other.index()]), *other));
@@ -755,7 +822,8 @@ mod tests {
                 history = after(&schema, &history, &table, &grouping);
             }
         }
-        assert!(held > 20 && saved >= 2 * held, "{held} wait, {saved} counterfeits fewer");
+        // Where more than one in twelve is a counterfeit, people wait for one counterfeit, too: 223 saved 437.
+        assert!(held > 20 && 2 * saved >= 3 * held, "{held} wait, {saved} counterfeits fewer");
     }
 
     #[test]

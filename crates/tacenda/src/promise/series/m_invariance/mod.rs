@@ -8,10 +8,13 @@ mod group;
 use crate::grouping::buckets::cut::CutEffort;
 use crate::model::{GroupRule, Hides, History, Reader, Release, Schema, Scope, Table, Terms};
 use crate::promise::series::readers::{READER, READERS, WAITING, value_limits, value_sentence, ways};
-use crate::promise::series::{Alternative, OfSeries, SeriesPromise, too_few_declared, without_sensitive};
+use crate::promise::series::{
+    Alternative, DiskForm, Noticed, OfSeries, SeriesPromise, too_few_declared, without_sensitive,
+};
 use crate::promise::{Contradiction, Drafted, Entry, GroupForming, Looser, Parameters};
 use crate::settings::{FaultKind, Section, Walk, key};
 pub(crate) use forecast::ASSUMED as ASSUMED_CHURN;
+pub use forecast::Stayed;
 pub(in crate::promise::series) use forecast::{NOBODY_LEAVES, no_refusal_if};
 pub(in crate::promise::series) use group::refuse_uneven;
 use serde::{Deserialize, Serialize};
@@ -126,11 +129,11 @@ impl Parameters for MInvariance {
         ],
         draft: Drafted {
             comment: "# Each person's sensitive value is one of m, over all releases together. Nobody is alone in a \
-                group with counterfeits. At most 1 in 100 people wait where that saves many counterfeits.\n",
+                group with counterfeits. At most 1 in 100 people wait where that saves many counterfeits, or 1 in 40 \
+                while there would be more than one for 12 people.\n",
             parameters: |m| format!("m     = {m}\nk     = 2\nsurplus = \"withhold\"\n"),
             needs_sensitive: true,
             leaving: "yes. If people are only ever added, compare incremental-l-diversity",
-            full_columns: None,
         },
         pages: &[forecast::COUNTERFEITS_AHEAD, forecast::LEAVING_BY_VALUE, forecast::NO_REFUSAL_AHEAD, forecast::ALONE],
         stated: &["m", "k", "reader", "on_ineligible"],
@@ -255,6 +258,20 @@ impl Parameters for MInvariance {
     }
 }
 
+impl MInvariance {
+    /// Warnings before publishing a valid release.
+    fn warnings_of(&self, release: &Release, seen: &Noticed<'_>) -> Vec<String> {
+        let mut warnings = match (self.reader, seen.tables) {
+            (Reader::Rule, Some((table, last))) => collapse::warning(self, table, release, last).into_iter().collect(),
+            (Reader::Rule, None) => Vec::new(),
+            (Reader::Method, _) => forecast::warnings(release, seen.stayed),
+        };
+        warnings
+            .extend(release.alone_sentence().map(|alone| format!("{}: {alone} k = 2 prevents it", forecast::ALONE.0)));
+        warnings
+    }
+}
+
 impl OfSeries for MInvariance {
     fn remedies(&self, one_in: u32) -> Vec<(String, SeriesPromise)> {
         let mut remedies = Vec::new();
@@ -275,13 +292,13 @@ impl OfSeries for MInvariance {
     }
 
     fn warnings(&self, _: &Schema, table: &Table, release: &Release, last: Option<&Table>) -> Vec<String> {
-        let mut warnings = match self.reader {
-            Reader::Rule => collapse::warning(self, table, release, last).into_iter().collect(),
-            Reader::Method => forecast::warnings(table, release, last),
-        };
-        warnings
-            .extend(release.alone_sentence().map(|alone| format!("{}: {alone} k = 2 prevents it", forecast::ALONE.0)));
-        warnings
+        let stayed = last.filter(|_| self.reader == Reader::Method).map(|last| Stayed::between(last, table));
+        self.warnings_of(release, &Noticed { stayed: stayed.as_ref(), tables: Some((table, last)) })
+    }
+
+    /// Fine groups exchange people between buckets, until none of all of them changes any more.
+    fn disk_form(&self) -> Option<DiskForm<'_>> {
+        (self.effort == CutEffort::Fast).then_some(DiskForm::Seats(self))
     }
 
     fn alternatives(&self) -> Vec<Alternative> {
