@@ -45,6 +45,7 @@
 //! `docs/science.md` has the definitions and the proofs; `ARCHITECTURE.md` draws the house.
 
 pub mod model;
+mod files;
 mod space;
 pub mod settings;
 pub mod audit;

@@ -13,10 +13,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_cast::cast;
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 const BATCH: usize = 64 << 10;
 
@@ -41,7 +44,11 @@ pub(super) fn open(source: &Source) -> Result<Opened, IngestError> {
         Some(frame) => (Body::Frame(pieces(&frame.batches).collect()), frame.schema.clone()),
         None => {
             let file = source.rewound()?;
-            let builder = guarded(source.name(), || ParquetRecordBatchReaderBuilder::try_new(file))?;
+            let builder = guarded(source.name(), || {
+                let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
+                let metadata = with_dictionaries(&metadata).unwrap_or(metadata);
+                Ok::<_, ParquetError>(ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata))
+            })?;
             let schema = builder.schema().clone();
             (Body::Parquet(Box::new(builder)), schema)
         }
@@ -50,6 +57,43 @@ pub(super) fn open(source: &Source) -> Result<Opened, IngestError> {
     let first_row = source.in_memory().map_or(1, |frame| frame.first_row);
     Ok(Opened { body, header, schema, first_row })
 }
+
+/// Texts that the file keeps in a dictionary are handed over with it, and not written out row by row. So each entry is
+/// encoded once. `None` if there are none.
+fn with_dictionaries(read: &ArrowReaderMetadata) -> Option<ArrowReaderMetadata> {
+    let file = read.metadata();
+    let is_text =
+        |field: &Field| matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    let kind = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    let mut fields: Vec<FieldRef> = read.schema().fields().iter().cloned().collect();
+    let mut is_any = false;
+    for (place, field) in fields.iter_mut().enumerate().filter(|(_, field)| is_text(field)) {
+        if is_in_dictionary(file, place) {
+            *field = Arc::new(field.as_ref().clone().with_data_type(kind()));
+            is_any = true;
+        }
+    }
+    let schema = Schema::new_with_metadata(fields, read.schema().metadata().clone());
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
+    is_any.then(|| ArrowReaderMetadata::try_new(Arc::clone(file), options).ok()).flatten()
+}
+
+/// Whether all cells of a column are places in a dictionary that is far shorter than the column. Where a writer gave up its
+/// dictionary, a cell takes as many bytes as its text.
+fn is_in_dictionary(file: &ParquetMetaData, column: usize) -> bool {
+    let schema = file.file_metadata().schema_descr();
+    let Some(leaf) = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == column) else {
+        return false;
+    };
+    file.row_groups().iter().all(|group| {
+        let chunk = group.column(leaf);
+        let is_short = chunk.uncompressed_size() <= 2 * chunk.num_values() + SMALL_DICTIONARY;
+        chunk.dictionary_page_offset().is_some() && is_short
+    })
+}
+
+/// Bytes that the dictionary of a column may take.
+const SMALL_DICTIONARY: i64 = 64 << 10;
 
 /// The rows in pieces that threads can share; nothing is copied.
 fn pieces(batches: &[RecordBatch]) -> impl Iterator<Item = RecordBatch> {

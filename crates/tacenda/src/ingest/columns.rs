@@ -18,6 +18,8 @@ use std::sync::Arc;
 pub(super) struct Plan {
     /// How many columns the input has.
     pub width: usize,
+    /// A last column of a text without a name. Its cells must be empty: every line ends with a delimiter.
+    pub nameless: Option<usize>,
     pub identifier: usize,
     pub quasi: Vec<usize>,
     pub sensitive: Vec<usize>,
@@ -32,6 +34,31 @@ pub(super) struct Plan {
 /// contains rows of people, so it is not shown.
 fn shown(name: &str) -> &str {
     if name.contains(['\n', '\r']) { "(a name over several lines)" } else { name }
+}
+
+/// The note about a last column without a name.
+pub(super) const NAMELESS: &str =
+    "every line ends with a delimiter; the last column has no name and no cells, and is left out";
+
+/// The header without a last column that has no name.
+pub(super) fn with_name(header: &[String]) -> &[String] {
+    match header {
+        [named @ .., last] if last.trim().is_empty() && !named.is_empty() => named,
+        all => all,
+    }
+}
+
+/// Refuses names that occur twice, and columns without a name.
+pub(super) fn refuse_names(header: &[String]) -> Result<(), IngestError> {
+    let is_double = |at: usize| !header[at].is_empty() && header[..at].contains(&header[at]);
+    let doubles = (0..header.len()).filter(|&at| is_double(at));
+    let mut problems: Vec<Problem> = doubles.map(|at| named(Kind::DuplicateColumn, shown(&header[at]))).collect();
+    problems.dedup();
+    let nameless = (0..header.len()).filter(|&at| header[at].trim().is_empty());
+    problems.extend(
+        nameless.map(|at| Problem::whole(Kind::NamelessColumn, format!("column {} of the first line", at + 1))),
+    );
+    if problems.is_empty() { Ok(()) } else { Err(IngestError::Rejected(problems)) }
 }
 
 impl Plan {
@@ -66,6 +93,7 @@ impl Plan {
         };
         let plan = Plan {
             width: header.len(),
+            nameless: None,
             op: op.flatten(),
             identifier: find(&schema.identifier),
             quasi: schema.quasi.iter().map(|quasi| find(&quasi.name)).collect(),
@@ -83,6 +111,13 @@ impl Plan {
         if missing.is_empty() { Ok(plan) } else { Err(IngestError::Rejected(missing)) }
     }
 
+    /// The same for a text, whose lines may all end with a delimiter.
+    pub fn of_text(header: &[String], schema: &Schema, delta: bool) -> Result<Plan, IngestError> {
+        let named = with_name(header);
+        let nameless = (named.len() < header.len()).then_some(named.len());
+        Ok(Plan { width: header.len(), nameless, ..Plan::new(named, schema, delta)? })
+    }
+
     /// The columns that are read at all, ascending.
     pub fn read_columns(&self) -> Vec<usize> {
         let mut columns: Vec<usize> =
@@ -95,9 +130,9 @@ impl Plan {
 }
 
 fn named(kind: Kind, column: &str) -> Problem {
-    Problem {
-        column: Some(if column.is_empty() { "(no name)".into() } else { column.into() }),
-        ..Problem::whole(kind, "")
+    match column.trim() {
+        "" => Problem::whole(Kind::NamelessColumn, ""),
+        _ => Problem { column: Some(column.into()), ..Problem::whole(kind, "") },
     }
 }
 

@@ -231,7 +231,7 @@ macro_rules! kinds {
 kinds! {
     /// A column of the policy file is not in the input.
     MissingColumn, "D101", "missing column",
-        "add the column to the input, or take it out of the policy file",
+        "add the column to the input; before the first release it can be taken out of the policy file instead",
         "The policy file names a column that the input does not have. Names are compared exactly: case and blanks count. \
          Either the wrong file was given, or the column was renamed at the source.";
     /// A column of the input is not in the policy file.
@@ -459,6 +459,11 @@ kinds! {
          compressed text may unpack to 1 GiB, or to a thousand times its size if that is more. A pipe may have 8 GiB. A \
          Parquet file with over a million rows may have at most eight rows a byte. A real table of people has fewer, \
          because all identifiers are different.";
+    /// A column has no name.
+    NamelessColumn, "D142", "column without a name",
+        "give the column a name in the first line of the table, or take it out of the table",
+        "The first line of the input names the columns, and one of them has no name, so the policy file cannot say what it is. \
+         Where every line ends with a delimiter, the last column has no name and no cells; that one is ignored.";
 }
 
 impl Kind {

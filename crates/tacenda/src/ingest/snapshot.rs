@@ -196,19 +196,21 @@ impl Input<'_> {
         hand_over: Option<&HandOver<'_>>,
     ) -> Result<(Vec<Columns<'_>>, Looked), IngestError> {
         let mut looked = source.look()?;
-        let mut note = None;
+        let mut note = Vec::new();
         let parts = match &looked.content {
             Content::Text(layout) => {
                 source.refuse_more(layout.records)?;
                 let mut chunks = Chunks::new(source, layout)?;
                 let header = chunks.header().map_err(|stop| stop.error(source.name()))?;
-                let plan = Plan::new(&header, self.schema, self.delta)?;
+                let plan = Plan::of_text(&header, self.schema, self.delta)?;
+                let is_nameless = plan.nameless.is_some();
                 let pieces = chunks.by_ref().map(|chunk| chunk.map_err(|stop| stop.error(source.name())));
                 let parts = self.spread(plan, layout.records, pieces, hand_over, |chunk, columns| {
                     text::encode(&chunk, layout.delimiter, columns);
                     Ok(())
                 })?;
-                note = chunks.note();
+                note.extend(chunks.note());
+                note.extend(is_nameless.then(|| columns::NAMELESS.to_string()));
                 parts
             }
             Content::Parquet => {

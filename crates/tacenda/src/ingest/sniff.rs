@@ -14,6 +14,9 @@ use std::io::Read;
 /// The longest line that is accepted as a record.
 pub(super) const LONGEST_RECORD: usize = 64 << 20;
 
+/// The delimiters that are looked for.
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+
 const BLOCK: usize = 256 << 10;
 
 /// How a text is to be read.
@@ -31,6 +34,8 @@ pub struct Layout {
     pub newline: u8,
     /// About how many records there are.
     pub records: u64,
+    /// Whether the first line only says the delimiter, such as `sep=;`. It is skipped.
+    pub separator_line: bool,
 }
 
 /// The layout of `text`, with notes.
@@ -71,6 +76,8 @@ struct Look {
     quotes: bool,
     contents: bool,
     candidates: Vec<Candidate>,
+    /// The delimiter, if the first line says it.
+    separator: Option<u8>,
     /// The first line that is not UTF-8.
     stray_line: Option<u64>,
     stray_bytes: u64,
@@ -113,7 +120,8 @@ impl Look {
             crlf: 0,
             quotes: false,
             contents: false,
-            candidates: [b',', b';', b'\t', b'|'].into_iter().map(Candidate::new).collect(),
+            candidates: DELIMITERS.into_iter().map(Candidate::new).collect(),
+            separator: None,
             stray_line: None,
             stray_bytes: 0,
             good_characters: 0,
@@ -169,7 +177,12 @@ impl Look {
                 line = rest;
             }
             self.lines += 1;
-            if !line.is_empty() {
+            if self.lines == 1
+                && let Some(delimiter) = separator(line)
+            {
+                self.separator = Some(delimiter);
+                self.candidates.retain(|candidate| candidate.delimiter == delimiter);
+            } else if !line.is_empty() {
                 self.contents = true;
                 let quoted = self.quotes && memchr(b'"', line).is_some();
                 let number = self.lines;
@@ -257,9 +270,24 @@ impl Look {
             Compression::Gzip => notes.push("compressed with gzip".into()),
             Compression::Zstd => notes.push("compressed with zstd".into()),
         }
+        if self.separator.is_some() {
+            notes.push("the first line says which delimiter is used, and is skipped".into());
+        }
+        let separator_line = self.separator.is_some();
         let records = best.map_or(self.lines, |candidate| candidate.agreeing);
         let newline = self.newline.unwrap_or(b'\n');
-        Ok((Layout { compression, encoding, skipped, delimiter, newline, records }, notes))
+        Ok((Layout { compression, encoding, skipped, delimiter, newline, records, separator_line }, notes))
+    }
+}
+
+/// The delimiter that a line says, as spreadsheet programs write it: `sep=;`.
+fn separator(line: &[u8]) -> Option<u8> {
+    let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
+    match line {
+        [word @ .., delimiter] if word.eq_ignore_ascii_case(b"sep=") && DELIMITERS.contains(delimiter) => {
+            Some(*delimiter)
+        }
+        _ => None,
     }
 }
 

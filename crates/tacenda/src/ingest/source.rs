@@ -10,6 +10,7 @@ use crate::ingest::spool::InputFile;
 use crate::ingest::transcode::Transcoder;
 use crate::ingest::{columnar, sheet, sniff};
 use crate::model::hex;
+use crate::promise::Connection;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use parquet::file::reader::Length;
@@ -128,11 +129,16 @@ impl Source {
             _ => (path, None),
         };
         let unreadable = |source| IngestError::Unreadable { name: name.clone(), source };
+        if Connection::has_password(&name) && !path.exists() {
+            let what = "it is no file; take the password out of it, and write postgresql:// for a database";
+            let source = io::Error::new(io::ErrorKind::NotFound, what);
+            return Err(IngestError::Unreadable { name: "an address with a password".into(), source });
+        }
         refuse_named_pipe(path).map_err(unreadable)?;
         let file = File::open(path).map_err(unreadable)?;
         let kind = file.metadata().map_err(unreadable)?;
         if kind.is_dir() {
-            return Err(unreadable(io::Error::from(io::ErrorKind::IsADirectory)));
+            return Err(IngestError::whole(Kind::NotWhatItSays, format!("{name} is a folder: name a table in it")));
         }
         if !kind.is_file() {
             return Source::spool(&name, file);
@@ -239,10 +245,14 @@ impl Source {
         let mut text = self.unpacked(layout.compression, self.rewound()?)?;
         let mut mark = vec![0; layout.skipped];
         text.read_exact(&mut mark).map_err(|error| IngestError::reading(&self.name, error))?;
-        if layout.encoding == encoding_rs::UTF_8 {
-            return Ok(text);
+        if layout.encoding != encoding_rs::UTF_8 {
+            text = Box::new(Transcoder::new(text, layout.encoding));
         }
-        Ok(Box::new(Transcoder::new(text, layout.encoding)))
+        let mut byte = [0];
+        while layout.separator_line && byte[0] != layout.newline {
+            text.read_exact(&mut byte).map_err(|error| IngestError::reading(&self.name, error))?;
+        }
+        Ok(text)
     }
 
     /// The table, if it is in memory.

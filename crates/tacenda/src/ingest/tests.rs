@@ -348,7 +348,7 @@ fn a_missing_header_shows_no_one() {
     assert_eq!(
         error.to_string(),
         "D101 missing column: the first line names no column of the policy file: the header may be missing; add \
-         the column to the input, or take it out of the policy file"
+         the column to the input; before the first release it can be taken out of the policy file instead"
     );
     let error = read(b"id,kg,kg\n").unwrap_err().to_string();
     assert!(error.contains("D101 missing column age; ") && error.contains("D102 unlisted column kg; "), "{error}");

@@ -44,7 +44,7 @@ impl Chunks {
             delimiter: layout.delimiter,
             newline: layout.newline,
             rest: Vec::new(),
-            line: 1,
+            line: 1 + u64::from(layout.separator_line),
             ended: false,
             long_cells: (0, 0),
         })
@@ -234,6 +234,9 @@ pub(super) fn encode(chunk: &Chunk, delimiter: u8, columns: &mut Columns<'_>) {
     each_record(chunk, delimiter, |line, bytes, cells| {
         if cells.len() != columns.plan.width {
             return columns.tally.add(Kind::RaggedRow, "", line);
+        }
+        if columns.plan.nameless.is_some_and(|column| cells[column].0 != cells[column].1) {
+            columns.tally.add(Kind::NamelessColumn, "", line);
         }
         columns.row(line, |column| {
             let (start, end) = cells[column];

@@ -44,8 +44,25 @@ pub(super) fn columns(header: Vec<String>, seen: Vec<Seen>, rows: u64) -> Vec<Dr
         })
         .collect();
     choose_identifier(&mut columns);
+    drop_uneven(&mut columns);
     drop_few_valued(&mut columns);
     columns
+}
+
+/// A value that more than half of the rows have cannot be hidden among others: some group holds no other. So the column is
+/// left out. Where somebody can be asked, it is a question.
+fn drop_uneven(columns: &mut [DraftColumn]) {
+    for column in columns.iter_mut().filter(|column| column.role == Role::Sensitive) {
+        let Some(most) = column.seen.too_frequent() else { continue };
+        column.role = Role::Drop;
+        column.undecided = true;
+        column.because = format!(
+            "{}, but {} of {} rows have one value, so a group could hold that value only; it is left out. To publish it: split that \
+             value into finer ones; or publish only the people without it; or publish how often each value occurs, in a table of its \
+             own; or, if everybody may learn it, make it sensitive under a promise about identity only",
+            column.because, most, column.seen.rows
+        );
+    }
 }
 
 /// Several sensitive columns count as one combined value. A column with two or three values hides nobody, and it would
@@ -73,7 +90,10 @@ const FEW: usize = 4;
 /// visits is unique and would turn one person into several. Otherwise it is the first unique column that is named like
 /// an identifier, or the first unique one.
 fn choose_identifier(columns: &mut [DraftColumn]) {
-    let called = |column: &DraftColumn| says("identifier", &column.name).is_some();
+    // A postcode has "code" in its name, and is no identifier even if no two rows share one.
+    let is_other =
+        |name: &str| says("quasi", name).is_some() || says("code", name).is_some() && says("person", name).is_none();
+    let called = |column: &DraftColumn| says("identifier", &column.name).is_some() && !is_other(&column.name);
     let whole = |column: &DraftColumn| {
         column.missing == 0 && column.seen.breaks == 0 && matches!(column.kind, Guess::Integer { .. } | Guess::Category)
     };
@@ -116,7 +136,7 @@ pub(super) fn row_order(columns: &[DraftColumn]) -> Option<usize> {
 }
 
 /// The reason for a column whose role is not recognised.
-const UNDECIDED: &str = "its name does not tell its role, so it is left out; make it quasi if an attacker may know it, sensitive if nobody \
+pub(super) const UNDECIDED: &str = "its name does not tell its role, so it is left out; make it quasi if an attacker may know it, sensitive if nobody \
      may learn it";
 
 fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
@@ -131,9 +151,7 @@ fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
     if seen.breaks > 0 {
         return (Role::Drop, "cells hold line breaks: free text, or rows that stray quotes have swallowed".into());
     }
-    if let Some(word) = one_of("sensitive") {
-        return (Role::Sensitive, format!("its name contains {word:?}"));
-    }
+    // Notes on a diagnosis are notes.
     if let Some(word) = one_of("drop") {
         return (Role::Drop, format!("its name contains {word:?}"));
     }
@@ -145,18 +163,56 @@ fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
             ),
         );
     }
-    let texty = *kind == Guess::Category && seen.bytes > 20 * filled && seen.blanks * 2 > filled;
-    if texty && seen.counts.as_ref().is_none_or(|counts| counts.len() as u64 * 2 > filled) {
+    if seen.has_month_names() {
+        return (Role::Drop, MONTH_NAMES.into());
+    }
+    if seen.integers && one_of("date").is_some() && seen.least >= SERIALS.0 && seen.greatest <= SERIALS.1 {
+        return (Role::Drop, SERIAL.into());
+    }
+    let distinct = seen.counts.as_ref().map(|counts| counts.len() as u64);
+    let is_text = *kind == Guess::Category;
+    let texty = is_text && seen.bytes > 20 * filled && seen.blanks * 2 > filled;
+    if texty && distinct.is_none_or(|distinct| distinct * 2 > filled) {
         return (Role::Drop, "it looks like free text".into());
     }
-    if *kind == Guess::Category && seen.counts.is_none() {
+    let is_unique = distinct.is_none_or(|distinct| distinct > ALIKE && distinct * 2 > filled);
+    let unique =
+        || (Role::Drop, "most rows have a value of their own: it would name people, as free text does".to_string());
+    if let Some(word) = one_of("sensitive") {
+        return match is_unique {
+            false => (Role::Sensitive, format!("its name contains {word:?}")),
+            true if is_text => unique(),
+            true => (Role::Drop, BANDS.into()),
+        };
+    }
+    if is_text && distinct.is_none() {
         return (Role::Drop, "it has too many values for a hierarchy".into());
     }
     match one_of("quasi") {
+        // The prefix of a code is shared even if the code is not.
+        Some(_) if is_text && is_unique && one_of("code").is_none() => unique(),
         Some(word) => (Role::Quasi, format!("its name contains {word:?}")),
         None => (Role::Drop, UNDECIDED.into()),
     }
 }
+
+/// The reason for a sensitive column of numbers that hardly any two rows share.
+const BANDS: &str = "hardly any two rows have the same value: published as it is, it would follow a person through the series; write bands \
+     such as 20000-29999 into the table, so that many rows share each, and make it sensitive";
+
+/// With so few values a table is small, and values that one row has say nothing.
+const ALIKE: u64 = 20;
+
+/// Days from 1954 to 2064, as spreadsheets count them.
+const SERIALS: (f64, f64) = (20_000.0, 60_000.0);
+
+/// The reason for dates with the month as a word.
+const MONTH_NAMES: &str = "its cells look like dates with the name of a month, which are not read; write them like 2025-12-31 (in a \
+     spreadsheet, give the column the format YYYY-MM-DD and save it), and draft again";
+
+/// The reason for a column of such days.
+const SERIAL: &str = "its name says dates, and its numbers may be days as a spreadsheet counts them; if so, write type = \"date\" with format = \
+     \"excel\"";
 
 /// The words of a name, in lower case: `admittedOn`, `admitted_on` and `Admitted On` have the same.
 fn words(name: &str) -> Vec<String> {

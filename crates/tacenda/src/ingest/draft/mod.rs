@@ -11,11 +11,21 @@ mod rare;
 use crate::ingest::error::{IngestError, Kind, Problem};
 use crate::ingest::source::{Content, Source};
 use crate::ingest::text::Chunks;
-use crate::ingest::{columnar, text};
+use crate::ingest::{columnar, columns, text};
 use crate::model::Role;
-use crate::promise::{Entry, SeriesPromise, ViewPromise, entries};
+use crate::promise::{Entry, ViewPromise, entries};
 pub(crate) use print::written as hierarchy_text;
 use seen::Seen;
+
+/// The limits of counterfeits and withheld people, in percent. With more than a quarter of counterfeits little of a
+/// release remains; below that, a series that goes on is worth more than one that stops.
+const LIMITS: (u32, u32) = (25, 5);
+
+/// The most of either, in percent, that a draft allows. A steward may allow more; a draft never allows everything.
+const MOST: (u32, u32) = (50, 50);
+
+/// The usual bound on certainty about a value: one in so many.
+const USUAL: u64 = 3;
 
 /// What was found about a table, and what is proposed.
 pub struct Draft {
@@ -25,14 +35,18 @@ pub struct Draft {
     pub rows: u64,
     /// What was concluded about the input, one sentence each.
     pub notes: Vec<String>,
-    /// The model of the promise; by default the one that fits the columns.
+    /// The model of the promise, where it was chosen; otherwise the one that fits the columns and `leaving`.
     model: Option<&'static Entry>,
-    /// The bound on certainty about a value: one in `sure`.
-    sure: u64,
+    /// Whether people leave, return or change. They do unless somebody said otherwise.
+    leaving: bool,
+    /// The bound on certainty about a value: one in `sure`, where it was chosen.
+    sure: Option<u64>,
     /// The least number of people of a group, where it was chosen.
     least_group: Option<u32>,
     /// The limits of counterfeits and withheld people, in percent.
     limits: (u32, u32),
+    /// What the next releases are expected to need of both, with a reserve, in percent.
+    needed: (u32, u32),
     /// The column that orders a person's rows, if identifiers occur several times.
     order: Option<usize>,
 }
@@ -150,7 +164,7 @@ impl Draft {
 
     /// Sets the bound on certainty about a sensitive value: one in `one_in`. The data may allow less.
     pub fn set_sure(&mut self, one_in: u64) {
-        self.sure = one_in.max(2);
+        self.sure = Some(one_in.max(2));
     }
 
     /// Sets `k`, the least number of people of a group, for promises that have it.
@@ -158,17 +172,32 @@ impl Draft {
         self.least_group = Some(k.max(2));
     }
 
-    /// Sets whether people leave, return or change between releases, or are only added.
+    /// Sets whether people leave, return or change between releases, or are only added. A promise that was chosen by name
+    /// stays.
     pub fn set_leaving(&mut self, leave: bool) {
-        let has_value = self.columns.iter().any(|column| column.role == Role::Sensitive);
-        if has_value && self.even_to() >= 2 {
-            self.set_promise(SeriesPromise::usual_if(leave).name);
-        }
+        self.leaving = leave;
     }
 
-    /// Allows more counterfeits and withheld people, in percent.
+    /// Allows as many counterfeits and withheld people as are needed, in percent, but never more than half.
     pub fn raise_limits(&mut self, counterfeits: u32, withheld: u32) {
-        self.limits = (self.limits.0.max(counterfeits).min(100), self.limits.1.max(withheld).min(100));
+        self.needed = (counterfeits, withheld);
+        self.limits = (self.limits.0.max(counterfeits).min(MOST.0), self.limits.1.max(withheld).min(MOST.1));
+    }
+
+    /// What follows if the next releases are expected to need more than the draft allows.
+    pub fn over_limits(&self) -> Option<String> {
+        let over = |needed: u32, most: u32, what: &str| {
+            (needed > most).then(|| format!("more than {most} % {what} (up to {} %)", needed.min(100)))
+        };
+        let over = [over(self.needed.0, MOST.0, "counterfeits"), over(self.needed.1, MOST.1, "withheld people")];
+        let over: Vec<String> = over.into_iter().flatten().collect();
+        (!over.is_empty()).then(|| {
+            format!(
+                "the next releases are expected to need {}. A draft does not allow that: a later release may be refused. Choose \
+                 another promise, smaller numbers or fewer quasi columns before the first release; or raise max_share yourself",
+                over.join(" and ")
+            )
+        })
     }
 
     /// The limits of counterfeits and withheld people, in percent.
@@ -183,26 +212,70 @@ impl Draft {
 
     /// The largest m that a first release could keep: no value has more than one in m of the rows.
     fn even_to(&self) -> u64 {
-        let sensitive = self.columns.iter().filter(|column| column.role == Role::Sensitive);
-        // A combination is at most as frequent as its parts.
-        let most = sensitive.filter_map(|column| column.seen.most_frequent()).min().unwrap_or(1).max(1);
-        self.rows / most
+        self.rows / self.most_frequent()
     }
 
-    /// A warning if one sensitive value is too frequent for a promise about values, with what would help.
+    /// A warning if somebody made a column sensitive though one of its values is too frequent for a promise about values,
+    /// with what would help.
     pub fn too_uneven(&self) -> Option<String> {
-        let column = self.columns.iter().find(|column| column.role == Role::Sensitive)?;
-        let most = column.seen.most_frequent()?;
-        if self.even_to() >= 2 || self.rows == 0 {
-            return None;
-        }
+        let mut sensitive = self.columns.iter().filter(|column| column.role == Role::Sensitive);
+        let (column, most) = sensitive.find_map(|column| Some((column, column.seen.too_frequent()?)))?;
         let share = 100.0 * most as f64 / self.rows as f64;
+        let then = match print::chosen(self).0.draft.needs_sensitive {
+            true => "Until then a release needs very many counterfeits, or is refused",
+            false => {
+                "The promise of this draft does not limit what is learned of that column: a group may hold one value only"
+            }
+        };
         Some(format!(
             "{share:.0} % of the rows have the same value of {}: no promise can hide it among others, because at most half of the rows \
              may have one value. What would help, before the first release: split that value into finer ones; publish only the people \
-             without it; or give the column role = \"drop\" and publish it elsewhere. The draft promises only that nobody is \
-             re-identified: a reader who guesses that value is right {share:.0} times in 100",
+             without it; or give the column role = \"drop\" and publish it elsewhere. {then}",
             column.name
+        ))
+    }
+
+    /// The bound on certainty about a value: as chosen, or the usual one, as far as the data allow it. The usual one is
+    /// lowered where it leaves little reserve, because a series cannot lower it later.
+    fn one_in(&self) -> u64 {
+        let most = self.even_to();
+        match self.sure {
+            Some(sure) => most.min(sure),
+            None if most >= USUAL && self.is_tight(USUAL) => USUAL - 1,
+            None => most.min(USUAL),
+        }
+    }
+
+    /// How many rows have the most frequent sensitive value.
+    fn most_frequent(&self) -> u64 {
+        let sensitive = self.columns.iter().filter(|column| column.role == Role::Sensitive);
+        // A combination is at most as frequent as its parts.
+        sensitive.filter_map(|column| column.seen.most_frequent()).min().unwrap_or(1).max(1)
+    }
+
+    /// Whether one value is so frequent that a bound of one in `m` leaves less than a quarter as reserve.
+    fn is_tight(&self, m: u64) -> bool {
+        self.most_frequent() * m * 4 > self.rows * 3
+    }
+
+    /// What follows if one sensitive value is so frequent that the bound leaves little reserve.
+    fn too_tight(&self) -> Option<String> {
+        let (m, even) = (self.one_in(), self.even_to());
+        let is_lowered = self.sure.is_none() && m < USUAL && even >= USUAL;
+        let wished = if is_lowered { USUAL } else { m };
+        if even < 2 || !self.is_tight(wished) {
+            return None;
+        }
+        let advice = match (is_lowered, m) {
+            (true, _) => format!("So this draft says 1 in {m}"),
+            (false, 2) => "Finer values would last longer".to_string(),
+            (false, _) => format!("1 in {} would last longer", m - 1),
+        };
+        Some(format!(
+            "One value is held by {:.0} % of the rows, and 1 in {wished} allows {:.0} %. If it becomes more frequent, releases may \
+             be refused, or need very many counterfeits. {advice}: the number cannot be lowered after the first release",
+            100.0 * self.most_frequent() as f64 / self.rows as f64,
+            100.0 / wished as f64
         ))
     }
 
@@ -262,11 +335,13 @@ impl Draft {
 /// Reads every row of a table and drafts a policy for it.
 pub fn draft(source: &Source) -> Result<Draft, IngestError> {
     let mut looked = source.look()?;
-    let mut note = None;
+    let mut note = Vec::new();
     let (header, seen, rows) = match &looked.content {
         Content::Text(layout) => {
             let mut chunks = Chunks::new(source, layout)?;
             let header = chunks.header().map_err(|stop| stop.error(source.name()))?;
+            let named = columns::with_name(&header).len();
+            columns::refuse_names(&header[..named])?;
             let mut seen: Vec<Seen> = header.iter().map(|_| Seen::default()).collect();
             let mut ragged: Vec<u64> = Vec::new();
             let mut rows = 0;
@@ -283,12 +358,17 @@ pub fn draft(source: &Source) -> Result<Draft, IngestError> {
                 });
             }
             refuse_ragged(ragged)?;
-            note = chunks.note();
-            (header, seen, rows)
+            note.extend(chunks.note());
+            if named < header.len() && seen[named].missing < rows {
+                columns::refuse_names(&header)?;
+            }
+            note.extend((named < header.len()).then(|| columns::NAMELESS.to_string()));
+            (header[..named].to_vec(), seen, rows)
         }
         Content::Parquet => {
             let opened = columnar::open(source)?;
             let header = opened.header.clone();
+            columns::refuse_names(&header)?;
             let mut seen: Vec<Seen> = header.iter().map(|_| Seen::default()).collect();
             let mut rows = 0;
             opened.each_cell(source.name(), |column, cell| {
@@ -304,17 +384,30 @@ pub fn draft(source: &Source) -> Result<Draft, IngestError> {
     looked.notes.extend(note);
     let columns = guess::columns(header, seen, rows);
     let order = guess::row_order(&columns);
-    let (notes, limits) = (looked.notes, (20, 5));
-    let mut draft = Draft { columns, rows, notes, model: None, sure: 3, least_group: None, limits, order };
-    let written = draft.columns.iter().filter_map(|column| match &column.kind {
+    let written: Vec<String> = columns.iter().filter_map(written_otherwise).collect();
+    let (notes, limits) = ([looked.notes, written].concat(), LIMITS);
+    Ok(Draft {
+        columns,
+        rows,
+        notes,
+        model: None,
+        leaving: true,
+        sure: None,
+        least_group: None,
+        limits,
+        needed: (0, 0),
+        order,
+    })
+}
+
+/// The note about a column of dates that are not written like 2025-12-31.
+fn written_otherwise(column: &DraftColumn) -> Option<String> {
+    match &column.kind {
         Guess::Date { written: Some(written), .. } => {
             Some(format!("column {}: dates are written {written}; a release writes 2025-12-31", column.name))
         }
         _ => None,
-    });
-    let written: Vec<String> = written.collect();
-    draft.notes.extend(written);
-    Ok(draft)
+    }
 }
 
 fn refuse_ragged(mut lines: Vec<u64>) -> Result<(), IngestError> {

@@ -3,6 +3,7 @@
 use crate::ingest::draft::{Draft, DraftColumn, Guess, guess, rare};
 use crate::model::{OTHER, Role};
 use crate::promise::{Entry, SeriesPromise};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// The most values that are listed in the policy file itself.
@@ -65,6 +66,9 @@ pub(super) fn policy(draft: &Draft, series: &str) -> String {
         line(&mut out, &format!("[person]\nrows  = \"latest\"\norder = {}\n", quoted(&draft.columns[at].name)));
     }
     promise(draft, &mut out);
+    if let Some(over) = draft.over_limits() {
+        line(&mut out, &format!("\n# LIMITS: {over}."));
+    }
     let (counterfeits, withheld) = draft.limits;
     line(
         &mut out,
@@ -85,10 +89,13 @@ fn line(out: &mut String, text: &str) {
 }
 
 /// The model of the promise and the bound on certainty, as one in how many.
-fn chosen(draft: &Draft) -> (&'static Entry, u64) {
+pub(super) fn chosen(draft: &Draft) -> (&'static Entry, u64) {
     let has_values = draft.columns.iter().any(|column| column.role == Role::Sensitive);
-    let m = draft.even_to().min(draft.sure);
-    (draft.model.unwrap_or(SeriesPromise::usual(has_values && m >= 2)), m.max(2))
+    let fitting = match has_values {
+        true => SeriesPromise::usual_if(draft.leaving),
+        false => SeriesPromise::usual_without_values(),
+    };
+    (draft.model.unwrap_or(fitting), draft.one_in().max(2))
 }
 
 /// The three questions that decide everything, and what the draft assumes.
@@ -101,19 +108,28 @@ fn questions(draft: &Draft, out: &mut String) {
     line(out, "#\n# Three questions decide everything. What this draft assumes:");
     line(out, &format!("# 1. Do people leave, return or change between releases? Here: {}.", entry.draft.leaving));
     let sensitive = names(Role::Sensitive);
-    let sensitive = if sensitive.is_empty() { "only which row is theirs" } else { &sensitive };
+    let sensitive = if sensitive.is_empty() { "only which row is theirs; no column is sensitive" } else { &sensitive };
     line(out, &format!("# 2. What must nobody learn about a person? Here: {sensitive}."));
     let sure = match entry.draft.needs_sensitive {
         true => format!("1 in {m}"),
         false => "about a value: without limit. About who a person is: see k".to_string(),
     };
     line(out, &format!("# 3. How sure may anybody be? Here: {sure}.\n#"));
-    let undecided: Vec<String> = draft
-        .columns
-        .iter()
-        .filter(|column| column.undecided && !column.open)
-        .map(|column| said(&column.name))
-        .collect();
+    let left_out = |unknown: bool| -> Vec<String> {
+        let left_out = draft.columns.iter().filter(|column| column.undecided && !column.open);
+        let left_out = left_out.filter(|column| (column.because == guess::UNDECIDED) == unknown);
+        left_out.map(|column| said(&column.name)).collect()
+    };
+    let (undecided, uneven) = (left_out(true), left_out(false));
+    if !uneven.is_empty() {
+        line(
+            out,
+            &format!(
+                "# Left out, because more than half of the rows have one value of it, see below: {}.",
+                uneven.join(", ")
+            ),
+        );
+    }
     if !undecided.is_empty() {
         line(
             out,
@@ -126,24 +142,17 @@ fn questions(draft: &Draft, out: &mut String) {
     if let Some(uneven) = draft.too_uneven() {
         line(out, &format!("# {uneven}."));
     }
+    if let Some(tight) = draft.too_tight().filter(|_| entry.draft.needs_sensitive) {
+        line(out, &format!("# {tight}."));
+    }
 }
 
 fn promise(draft: &Draft, out: &mut String) {
     let (entry, m) = chosen(draft);
-    let sensitive: Vec<&DraftColumn> = draft.columns.iter().filter(|column| column.role == Role::Sensitive).collect();
-    let why = match (draft.model, sensitive.is_empty()) {
-        (Some(_), _) => "As asked",
-        (None, true) => "No column is sensitive",
-        (None, false) => "More than half of the rows have one sensitive value",
-    };
     if draft.has_views() {
         out.push_str(&views(draft));
     }
-    out.push_str(&entry.draft.comment.replace("As asked", why));
-    let full: Vec<&str> = draft.columns.iter().filter(|column| is_full(column)).map(|column| &*column.name).collect();
-    if let (Some(comment), false) = (entry.draft.full_columns, full.is_empty()) {
-        out.push_str(&comment.replace("{}", &full.iter().map(|name| said(name)).collect::<Vec<_>>().join(", ")));
-    }
+    out.push_str(entry.draft.comment);
     line(out, &format!("[promise]\nmodel = \"{}\"", entry.name));
     if draft.has_views() {
         let (x, y) = (names(draft, Role::Quasi), names(draft, Role::Sensitive));
@@ -151,15 +160,10 @@ fn promise(draft: &Draft, out: &mut String) {
     }
     for number in (entry.draft.parameters)(m).lines() {
         match draft.least_group.filter(|_| number.starts_with("k ")) {
-            Some(k) => line(out, &format!("k     = {k}")),
+            Some(k) => line(out, &format!("{}= {k}", &number[..number.find('=').unwrap_or(0)])),
             None => line(out, number),
         }
     }
-}
-
-/// Whether a column has numbers or dates, none of which is missing.
-fn is_full(column: &DraftColumn) -> bool {
-    column.role == Role::Quasi && column.kind != Guess::Category && column.missing == 0
 }
 
 /// Two views as an example.
@@ -231,7 +235,7 @@ fn quasi(column: &DraftColumn, has_views: bool) -> String {
             )
         }
         Guess::Date { lo, hi, .. } => {
-            let born = column.name.to_lowercase().contains("birth") || column.name.to_lowercase().contains("dob");
+            let born = guess::says("birth", &column.name).is_some();
             let grid = if born { "year" } else { "month" };
             let format = format_of(column);
             format!("type = \"date\", domain = [{lo:04}-01-01, {hi:04}-01-01], grid = \"{grid}\"{format}")
@@ -319,8 +323,8 @@ pub(super) fn hierarchy(column: &DraftColumn, has_views: bool) -> Option<(String
     }
     let mut values = usable(column.seen.values().unwrap_or_default());
     let is_code = has_tree(column, &values);
-    if !has_views && values.len() <= LISTED {
-        values.retain(|value| column.seen.count(value) >= SHARED);
+    if !has_views {
+        values = shared(column, values, is_code);
     }
     let mut rows = rows(&values, is_code);
     if !has_views && !values.iter().any(|value| value == OTHER) {
@@ -330,6 +334,31 @@ pub(super) fn hierarchy(column: &DraftColumn, has_views: bool) -> Option<(String
         rows.push(row);
     }
     Some((path(column), written(rows)))
+}
+
+/// The values that enough rows share. The file is published, so a value of one or two people would reveal their presence.
+/// Of codes of digits, all that have a prefix are listed if enough rows have it and a rare code: that reveals none of them.
+fn shared(column: &DraftColumn, values: Vec<String>, is_code: bool) -> Vec<String> {
+    let length = values.first().map_or(0, String::len);
+    let is_digits = |value: &String| value.len() == length && value.bytes().all(|byte| byte.is_ascii_digit());
+    let is_complete = is_code && values.iter().all(is_digits);
+    let (kept, mut rare): (Vec<String>, Vec<String>) =
+        values.into_iter().partition(|value| column.seen.count(value) >= SHARED);
+    let mut listed: BTreeSet<String> = kept.into_iter().collect();
+    for hidden in (1..=2).filter(|&hidden| is_complete && hidden < length) {
+        let mut rows: BTreeMap<String, u32> = BTreeMap::new();
+        for value in &rare {
+            *rows.entry(value[..length - hidden].into()).or_default() += column.seen.count(value);
+        }
+        rows.retain(|_, rows| *rows >= SHARED);
+        rare.retain(|value| !rows.contains_key(&value[..length - hidden]));
+        let below = |prefix: &String| {
+            let prefix = prefix.clone();
+            (0..10u32.pow(hidden as u32)).map(move |rest| format!("{prefix}{rest:0hidden$}"))
+        };
+        listed.extend(rows.keys().flat_map(below));
+    }
+    listed.into_iter().collect()
 }
 
 /// The text of a hierarchy file.

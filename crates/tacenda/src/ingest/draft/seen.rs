@@ -9,6 +9,13 @@ use std::hash::BuildHasher;
 /// Plausible days of people's lives, counted from 1970-01-01: the years 1850 to 2150.
 const LIVING: std::ops::Range<i64> = -43_829..65_744;
 
+/// How the names of months begin, in the languages of the words of columns.
+const MONTHS: [&str; 37] = [
+    "jan", "ene", "gen", "feb", "fev", "fév", "mar", "mär", "maa", "mrt", "apr", "abr", "avr", "may", "mai", "mei",
+    "mag", "jun", "juin", "giu", "jul", "juil", "lug", "aug", "ago", "aoû", "sep", "set", "oct", "okt", "out", "ott",
+    "nov", "dec", "dez", "dic", "déc",
+];
+
 /// How many distinct values are distinguished.
 const DISTINCT: usize = 20_000;
 
@@ -139,8 +146,23 @@ impl Seen {
     /// The ways to write dates that fit every cell, with the first and last day; none if dates are written like 2025-12-31.
     pub fn patterns(&self) -> Vec<(&'static str, i64, i64)> {
         let is_other = !self.dates && self.missing < self.rows;
-        let fitting = self.written.iter().filter(|_| is_other);
+        // A pattern with a rest is needed only where cells have one.
+        let fits = |text: &str| self.written.iter().any(|(other, ..)| *other == text);
+        let is_needed = |text: &str| text.strip_suffix('…').is_none_or(|plain| !fits(plain));
+        let fitting = self.written.iter().filter(|(text, ..)| is_other && is_needed(text));
         fitting.map(|(text, _, first, last)| (*text, *first, *last)).collect()
+    }
+
+    /// Whether all cells look like 05-Jan-2025, in one of several languages.
+    pub fn has_month_names(&self) -> bool {
+        let is_number = |part: &str| part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit());
+        let is_month = |part: &str| MONTHS.iter().any(|month| part.to_lowercase().starts_with(month));
+        let is_date = |cell: &[u8]| {
+            let text = String::from_utf8_lossy(cell);
+            let parts: Vec<&str> = text.split(['-', '/', '.', ' ']).filter(|part| !part.is_empty()).collect();
+            matches!(parts[..], [day, month, year] if is_number(day) && is_month(month) && is_number(year))
+        };
+        self.counts.as_ref().is_some_and(|counts| counts.len() > 1 && counts.keys().all(|cell| is_date(cell)))
     }
 
     /// Whether no two rows have the same value and none is missing.
@@ -153,6 +175,11 @@ impl Seen {
         let counts = self.counts.as_ref()?;
         let most = u64::from(counts.values().copied().max().unwrap_or(0));
         Some(most.max(self.missing))
+    }
+
+    /// How often the most frequent value occurs, if more than half of the rows have it.
+    pub fn too_frequent(&self) -> Option<u64> {
+        self.most_frequent().filter(|most| most * 2 > self.rows)
     }
 
     /// How many rows have a value.

@@ -36,7 +36,7 @@ pub fn hierarchies(archive: &Path) -> io::Result<Vec<(String, PathBuf)>> {
 
 /// The bytes of a hierarchy file, which may be in a project file.
 pub fn read_hierarchy(path: &Path) -> io::Result<Vec<u8>> {
-    let Some((archive, name)) = inside(path) else { return std::fs::read(path) };
+    let Some((archive, name)) = inside(path) else { return crate::files::read(path) };
     let mut zip = open(archive)?;
     let member = zip.by_name(&name).map_err(io::Error::other)?;
     let mut bytes = Vec::new();
@@ -63,5 +63,5 @@ fn inside(path: &Path) -> Option<(&Path, String)> {
 }
 
 fn open(archive: &Path) -> io::Result<ZipArchive<BufReader<File>>> {
-    ZipArchive::new(BufReader::new(File::open(archive)?)).map_err(io::Error::other)
+    ZipArchive::new(BufReader::new(crate::files::open(archive)?)).map_err(io::Error::other)
 }

@@ -1,7 +1,7 @@
 //! `[columns]`: every column of the source, its role and what its cells may be.
 
+use crate::files;
 use crate::ingest::policy_file::keys::COLUMN;
-use crate::ingest::policy_file::read_regular;
 use crate::ingest::text::line_of;
 use crate::model::{
     DatePattern, Domain, Grid, Hierarchy, HierarchyError, Public, Quasi, Role, Schema, Sensitive, Unlisted,
@@ -520,7 +520,7 @@ fn read_values(column: &Section<'_, '_>, walk: &mut Walk) -> Option<(Hierarchy, 
 
 fn read_hierarchy(path: &str, span: Range<usize>, walk: &mut Walk) -> Option<(Hierarchy, Vec<Vec<String>>)> {
     let file = walk.inside(path, &span)?;
-    let bytes = match read_regular(&file) {
+    let bytes = match files::read(&file) {
         Ok(bytes) => bytes,
         Err(error) => {
             let message = format!("cannot read the hierarchy file {}: {error}", file.display());

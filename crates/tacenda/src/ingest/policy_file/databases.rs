@@ -1,6 +1,6 @@
 //! `[source]` and `[deliver.NAME]`: the databases of a project.
 
-use crate::ingest::policy_file::read_regular;
+use crate::files;
 use crate::model::{GROUP_ID, RECORD, ROW_WEIGHT, Role, Schema};
 use crate::promise::{
     Connection, ConnectionFault, DatabaseRows, DatabaseTable, Databases, DeliveryTarget, MOST_NAME_BYTES, PolicyFile,
@@ -54,7 +54,7 @@ fn read_source(section: &Section<'_, '_>, walk: &mut Walk) -> Option<DatabaseTab
         }
         (None, Some((path, span))) => {
             let file = walk.inside(path, &span)?;
-            let text = read_regular(&file).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+            let text = files::read(&file).ok().and_then(|bytes| String::from_utf8(bytes).ok());
             match text.map(|text| text.trim().trim_end_matches([';', ' ', '\n', '\r', '\t']).to_string()) {
                 Some(sql) if !sql.is_empty() && !sql.contains('\0') => {
                     // The query decides what is published, as hierarchies do.

@@ -16,14 +16,15 @@ pub use keys::keys;
 pub use promise::faults_of;
 pub use remembered::{AddedLeaves, Remembered};
 
+use crate::files;
 use crate::model::{Language, Page, hex};
 use crate::promise::{
     BackupRule, Databases, Governance, Output, PolicyFile, Promised, Reasons, SeriesSettings, SignatureRules,
 };
 use crate::settings::{FaultKind, PolicyFault, Section, Walk};
 use sha2::Digest;
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::{fmt, io};
 use toml::de::DeTable;
 
 /// A policy file that was read.
@@ -66,6 +67,18 @@ impl PolicyFileError {
         let start = fault.span.as_ref()?.start.min(self.text.len());
         Some(self.text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count() + 1)
     }
+
+    /// Whether the place of a fault may be shown: a line that is no policy may be a row of the private table.
+    pub fn is_shown(&self, fault: &PolicyFault) -> bool {
+        let Some(span) = fault.span.as_ref().filter(|span| span.end <= self.text.len()) else { return false };
+        if fault.kind != FaultKind::NotToml {
+            return true;
+        }
+        let Some(before) = self.text.get(..span.start) else { return false };
+        let line = before.rfind('\n').map_or(0, |at| at + 1);
+        let shown = self.text.get(line..span.end.max(span.start)).map_or(0, |shown| shown.lines().count());
+        shown == 1 && self.text[line..].lines().next().is_some_and(is_of_the_language)
+    }
 }
 
 impl fmt::Display for PolicyFileError {
@@ -104,17 +117,8 @@ pub fn read_policy(path: &Path) -> Result<Loaded, PolicyFileError> {
             help: "check the path, or draft one with tacenda init".into(),
         }],
     };
-    let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
-    let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8".into()))?;
+    let text = files::read_text(path).map_err(|error| unreadable(error.to_string()))?;
     parse_policy(&text, path)
-}
-
-/// The content of a file that a policy names. A pipe is refused, because reading it would wait for a writer.
-fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
-    match std::fs::metadata(path)?.is_file() {
-        true => std::fs::read(path),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
-    }
 }
 
 /// Checks the text of a policy file; hierarchy files are looked for beside `path`.
@@ -167,6 +171,14 @@ pub fn parse_policy(text: &str, path: &Path) -> Result<Loaded, PolicyFileError> 
     Ok(Loaded { policy, databases, digest: hex(&walk.digest.clone().finalize()), notes: walk.notes })
 }
 
+/// Whether a line is one of the policy language, sound or not: a comment, a section, a known key, or the table of a column.
+fn is_of_the_language(line: &str) -> bool {
+    let line = line.trim();
+    let Some((key, value)) = line.split_once('=') else { return line.starts_with(['#', '[']) };
+    let key = key.trim().trim_matches(['"', '\'']);
+    line.starts_with(['#', '[']) || value.trim_start().starts_with('{') || keys().iter().any(|known| known.key == key)
+}
+
 /// One mistake can make every later line unreadable. The first few places show what to correct.
 const MOST_SYNTAX_FAULTS: usize = 10;
 
@@ -175,12 +187,12 @@ fn looks_like_a_policy(text: &str) -> bool {
     let mut lines =
         text.trim_start_matches('\u{feff}').lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
     // Keys may be in quotes.
-    let is_of_the_language = |line: &str| {
+    let says_policy = |line: &str| {
         let line = line.replace(['"', '\''], "");
         line.strip_prefix("policy").is_some_and(|rest| rest.trim_start().starts_with('='))
             || ["[series]", "[columns]", "[promise]"].iter().any(|section| line.starts_with(section))
     };
-    lines.peek().is_none() || lines.any(is_of_the_language)
+    lines.peek().is_none() || lines.any(says_policy)
 }
 
 fn read_root(root: &Section<'_, '_>, walk: &mut Walk) -> Option<PolicyFile> {

@@ -167,6 +167,17 @@ impl Remembered {
         schema.sensitive.iter().filter_map(more).filter(|(_, count)| *count > 0).collect()
     }
 
+    /// The sensitive columns that take missing values now and did not.
+    pub fn new_missing(&self, schema: &Schema) -> Vec<String> {
+        let is_new = |sensitive: &&Sensitive| {
+            let before = self.columns.get(&sensitive.name);
+            let refused =
+                matches!(before, Some(RememberedColumn::Declared(DeclaredColumn::Sensitive { nullable: false, .. })));
+            refused && sensitive.nullable
+        };
+        schema.sensitive.iter().filter(is_new).map(|sensitive| sensitive.name.clone()).collect()
+    }
+
     /// Takes over the quasi columns of a schema that grew from the remembered one.
     pub fn grow(&mut self, schema: &Schema) {
         self.columns.extend(schema.quasi.iter().map(|quasi| (quasi.name.clone(), quasi_column(quasi))));
@@ -232,28 +243,33 @@ impl Remembered {
     }
 }
 
-/// Whether a column may follow another one: it is the same, or lists more sensitive values.
+/// Whether a column may follow another one: it is the same, lists more sensitive values, or takes missing ones.
 fn may_follow_column(before: Option<&RememberedColumn>, now: Option<&RememberedColumn>) -> bool {
     use DeclaredColumn::Sensitive;
     use RememberedColumn::Declared;
     let (
-        Some(Declared(Sensitive { nullable, labels: Some(before), by_prefix })),
-        Some(Declared(Sensitive { nullable: now_nullable, labels: Some(now), by_prefix: now_by_prefix })),
+        Some(Declared(Sensitive { nullable, labels: before, by_prefix })),
+        Some(Declared(Sensitive { nullable: now_nullable, labels: now, by_prefix: now_by_prefix })),
     ) = (before, now)
     else {
         return before == now;
     };
-    let kept = match (before, now) {
-        (RememberedLabels::Listed(before), RememberedLabels::Listed(now)) => {
+    let kept = match (before.as_ref(), now.as_ref()) {
+        (None, None) => true,
+        (None, Some(_)) | (Some(_), None) => false,
+        (Some(RememberedLabels::Listed(before)), Some(RememberedLabels::Listed(now))) => {
             let stays = |pair: &(String, String)| now.binary_search(pair).is_ok();
             // With labels by prefix every value already has a label, so listing a value must not give it another.
             before.iter().all(stays) && (!by_prefix || now.len() == before.len())
         }
-        (RememberedLabels::Digest(digest), RememberedLabels::Listed(listed))
-        | (RememberedLabels::Listed(listed), RememberedLabels::Digest(digest)) => *digest == labels_digest(listed),
-        (RememberedLabels::Digest(before), RememberedLabels::Digest(now)) => before == now,
+        (Some(RememberedLabels::Digest(digest)), Some(RememberedLabels::Listed(listed)))
+        | (Some(RememberedLabels::Listed(listed)), Some(RememberedLabels::Digest(digest))) => {
+            *digest == labels_digest(listed)
+        }
+        (Some(RememberedLabels::Digest(before)), Some(RememberedLabels::Digest(now))) => before == now,
     };
-    kept && nullable == now_nullable && by_prefix == now_by_prefix
+    // That a value is missing is one more value.
+    kept && nullable <= now_nullable && by_prefix == now_by_prefix
 }
 
 impl RememberedViews {

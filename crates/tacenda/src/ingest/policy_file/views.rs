@@ -1,8 +1,8 @@
 //! `[views.NAME]`, `[[also]]`, `[[impossible]]`, and X and Y of `[promise]`.
 
+use crate::files;
 use crate::ingest::foreign::Notation;
 use crate::ingest::policy_file::promise::own_keys;
-use crate::ingest::policy_file::read_regular;
 use crate::model::{Demand, Impossible, RECORD, Reading, Schema, Span, View, ViewColumn};
 use crate::promise::views::{column_of, unknown_value};
 use crate::promise::{EVERYONE, Entry, NamedView, Score, ViewPromise, Views};
@@ -190,7 +190,7 @@ fn read_reading(section: &Section<'_, '_>, columns: &[String], adopted: Option<&
 /// The hierarchy file of another tool. It is part of the policy, so it is included in the digest.
 fn read_tree(path: &str, span: Range<usize>, walk: &mut Walk) -> Option<PathBuf> {
     let file = walk.inside(path, &span)?;
-    match read_regular(&file) {
+    match files::read(&file) {
         Ok(bytes) => {
             walk.digest.update((bytes.len() as u64).to_le_bytes());
             walk.digest.update(&bytes);
