@@ -113,6 +113,13 @@ coded! {
         NotAge = "K507", "no age file",
             "A file that should be encrypted in the format of age is not, or its header was changed. The wrapped key of a \
              vault (key.age) and backups are such files. Put a copy from a backup in its place.";
+        #[error("{} can be written by others; run: chmod go-w {}", file.display(), file.display())]
+        Open {
+            /// The file or folder.
+            file: PathBuf,
+        } = "K508", "a folder of keys is open to others",
+            "Anybody who can write there can add a key of their own: vaults and backups would then be encrypted for them too. Run \
+             the chmod command above. Then look whether the keys in the folder are yours, and rekey vaults that were made since.";
         #[error("cannot {action} {}: {source}", path.display())]
         Disk {
             /// What was tried.

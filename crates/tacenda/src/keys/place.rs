@@ -135,6 +135,11 @@ impl KeyFolder {
         Ok(self.lineage()?.iter().rev().find_map(by))
     }
 
+    /// Whether the key that is there goes back to this one: each key signed the next.
+    pub fn descends_from(&self, id: &str) -> Result<bool, KeyError> {
+        Ok(self.lineage()?.iter().any(|link| link.by == id))
+    }
+
     /// The keys so far, each signed by the one before.
     fn lineage(&self) -> Result<Vec<Succession>, KeyError> {
         let file = self.folder.join(LINEAGE);
@@ -206,6 +211,12 @@ impl KeyFolder {
         if name.ends_with(".key") && !is_private(&found) {
             return Err(KeyError::Loose { file: path });
         }
+        // Others could put their own keys in.
+        for open in [&path, &self.folder] {
+            if fs::metadata(open).is_ok_and(|found| is_open(&found)) {
+                return Err(KeyError::Open { file: open.clone() });
+            }
+        }
         fs::read(&path).map_err(KeyError::disk("read", &path))
     }
 
@@ -267,7 +278,19 @@ fn is_private(found: &fs::Metadata) -> bool {
     found.permissions().mode() & 0o077 == 0
 }
 
+/// Whether others may write it.
+#[cfg(unix)]
+fn is_open(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    found.permissions().mode() & 0o022 != 0
+}
+
 // On other systems permissions are not bits, and the user's own folders are private.
+#[cfg(not(unix))]
+fn is_open(_found: &fs::Metadata) -> bool {
+    false
+}
+
 #[cfg(not(unix))]
 fn is_private(_found: &fs::Metadata) -> bool {
     true

@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::{Signature, VerifyingKey};
 use std::path::Path;
-use std::{fmt, fs};
+use std::{fmt, io};
 
 /// The unsigned comment line of our signature files. It is fixed, so that no byte can be changed unnoticed.
 pub(crate) fn untrusted_comment(id: &str) -> String {
@@ -41,8 +41,11 @@ impl PublicKey {
 
     /// A key given on the command line: a file, or the key itself.
     pub fn named(words: &str) -> Result<PublicKey, KeyError> {
-        match fs::read_to_string(Path::new(words)) {
+        match crate::files::read_text(Path::new(words)) {
             Ok(text) => PublicKey::parse(&text).map_err(|_| KeyError::NotAKey { what: words.into() }),
+            Err(source) if source.kind() == io::ErrorKind::InvalidInput => {
+                Err(KeyError::Disk { action: "read", path: words.into(), source })
+            }
             Err(_) => PublicKey::parse(words),
         }
     }

@@ -107,11 +107,13 @@ impl KeyFolder {
         self.vault_identity()
     }
 
-    /// Wraps the key of a vault for everybody who may open it.
+    /// Wraps the key of a vault for everybody who may open it. One of them must be here: otherwise what is written next
+    /// could never be read.
     pub fn wrap(&self, key: &VaultKey) -> Result<Vec<u8>, KeyError> {
         let mut wrapped = Vec::new();
         let out = self.encrypt_for_recipients(&mut wrapped)?;
         write_whole(out, key.bytes()).map_err(KeyError::disk("write", self.path()))?;
+        self.unwrap(&wrapped)?;
         Ok(wrapped)
     }
 
@@ -142,7 +144,10 @@ impl KeyFolder {
         open: impl Fn() -> Result<R, KeyError>,
     ) -> Result<ChunkReader<R>, KeyError> {
         // The one for recovery first: it has no passphrase, and who put it here may have lost the other one's.
-        for name in [RECOVERY, IDENTITY].into_iter().filter(|name| self.has(name)) {
+        let here: Vec<&str> = [RECOVERY, IDENTITY].into_iter().filter(|name| self.has(name)).collect();
+        // Both must be private, whichever opens it.
+        here.iter().try_for_each(|name| self.read(name).map(Zeroizing::new).map(drop))?;
+        for name in here {
             match decrypt(open()?, &Opener::Identity(&self.read_identity(name)?)) {
                 Ok(reader) => return Ok(reader),
                 Err(AgeError::Closed) => {}

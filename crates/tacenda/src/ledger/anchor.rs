@@ -6,7 +6,8 @@
 //!
 //! There is one file per series, named by the commitment to its seed. It is a JSON object with the number of lines and
 //! the hash of the last one. It also has the keyed hashes of people who were erased, so that a person who goes on from an older
-//! state does not bring them back. Without the vault these hashes say nothing.
+//! state does not bring them back. Without the vault these hashes say nothing. And it has the project's folder: where a
+//! series was published and its ledger is gone, no series of the same name begins again with release 1.
 
 use crate::ledger::{Event, LedgerError, Publication, Seen, What};
 use crate::model::{RecordKey, hex};
@@ -45,6 +46,9 @@ pub struct Anchor {
     /// How many of the lines only say that a database has a release. A project that lost such a line has lost nothing.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub deliveries: u64,
+    /// The project's folder.
+    #[serde(default)]
+    pub root: PathBuf,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -85,7 +89,7 @@ impl Anchors {
     /// The anchor of a series, if it was ever seen.
     pub(super) fn read(&self, commitment: &str) -> Result<Option<Anchor>, LedgerError> {
         let path = self.path(commitment);
-        match fs::read(&path) {
+        match crate::files::read(&path) {
             Ok(bytes) => match serde_json::from_slice(&bytes) {
                 Ok(anchor) => Ok(Some(anchor)),
                 Err(_) => Err(LedgerError::BadAnchor { file: path }),
@@ -95,11 +99,31 @@ impl Anchors {
         }
     }
 
+    /// Whether a series was ever seen.
+    pub(super) fn remember(&self, commitment: &str) -> bool {
+        self.path(commitment).exists()
+    }
+
+    /// Refuses a new series in a folder from which releases of the same name were published, because the ledger of these
+    /// is gone.
+    pub(crate) fn assert_new(&self, root: &Path, series: &str) -> Result<(), LedgerError> {
+        let root = whole_path(root);
+        let files = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let own = files.filter(|path| path.extension().is_some_and(|ending| ending == "json"));
+        // Anchors of other series may be damaged, and are not asked.
+        let anchors = own.filter_map(|path| serde_json::from_slice::<Anchor>(&fs::read(path).ok()?).ok());
+        let is_it = |anchor: &Anchor| anchor.root == root && anchor.series == series && !anchor.releases.is_empty();
+        match anchors.filter(is_it).max_by(|a, b| a.at.cmp(&b.at)) {
+            Some(anchor) => Err(LedgerError::LedgerGone { series: anchor.series, at: anchor.at }),
+            None => Ok(()),
+        }
+    }
+
     /// Moves the anchor of a series to the end of its ledger, whole or not at all. Whoever was erased stays erased.
     pub(super) fn write(
         &self,
         commitment: &str,
-        series: &str,
+        (series, root): (&str, &Path),
         events: &[Event],
         erased: &[RecordKey],
     ) -> Result<(), LedgerError> {
@@ -118,6 +142,7 @@ impl Anchors {
             releases: digests_of(events),
             erased: erased.into_iter().collect(),
             deliveries: deliveries_in(events),
+            root: whole_path(root),
         };
         let text = serde_json::to_string_pretty(&anchor).expect("texts and numbers become JSON") + "\n";
         let write = || {
@@ -154,6 +179,11 @@ impl Anchor {
         (lines > 0 && lacking.len() as u64 == lines && lacking.iter().all(|digest| !digest.is_empty()))
             .then(|| lacking.to_vec())
     }
+}
+
+/// A path that means the same from everywhere. A project that is no folder has its address.
+fn whole_path(root: &Path) -> PathBuf {
+    root.canonicalize().unwrap_or_else(|_| root.into())
 }
 
 fn is_delivery(event: &Event) -> bool {

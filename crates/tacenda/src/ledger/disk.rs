@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 #[cfg(unix)]
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::{fmt, fs, io};
 
 /// A file being written.
 pub trait DiskFile: Write + Send {
@@ -90,6 +90,12 @@ pub trait Disk: Send + Sync {
     }
     /// Takes a lock that lasts as long as what is returned; `None` where another holds it.
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>>;
+}
+
+impl fmt::Debug for dyn Disk {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Disk(…)")
+    }
 }
 
 /// The file system.

@@ -183,6 +183,21 @@ coded! {
         } = "L514", "not a backup of a project",
             "tacenda restore reads what tacenda backup wrote: an encrypted archive of the ledger, the vault and the releases. \
              This file is damaged, cut short or something else. Nothing was restored.";
+        #[error(
+            "the series {series} was published from this folder before (the last time on {at}), and its ledger is gone. Readers could \
+             compare a second release 1 with the first. Nothing was published; restore the newest backup, or give the new series \
+             another name"
+        )]
+        LedgerGone {
+            /// The series' name.
+            series: String,
+            /// When its last line was written.
+            at: String,
+        } = "L515", "the ledger of a series is gone",
+            "A file outside the project records that releases of this series were published from this folder. The ledger \
+             and the vault are no longer there. A series that began again with release 1 could be compared with what is \
+             out. Restore the newest backup into an empty folder. Or begin another series: give it another name under \
+             [series] in the policy file, so that recipients can tell the two apart.";
         #[error("another tacenda is writing to {}; wait for it to finish and run this again", root.display())]
         Locked {
             /// The project folder.
@@ -240,7 +255,8 @@ coded! {
         Overtaken = "E708", "another writer was faster",
             "The lock was removed, or this file system keeps no locks, and a second tacenda wrote to the project. What \
              it wrote stays. This run published nothing. Run the command again. Never remove .tacenda/lock: the lock \
-             goes away with the process that holds it.";
+             goes away with the process that holds it. In object storage there are no locks: there the writer that \
+             came last goes on, and the one before gets this error.";
     }
 }
 
@@ -284,6 +300,7 @@ mod tests {
             LedgerError::BadAnchor { file: "x".into() },
             LedgerError::LacksRelease { release: 2, found: 1 },
             LedgerError::BadBackup { fault: "y" },
+            LedgerError::LedgerGone { series: "x".into(), at: "y".into() },
             LedgerError::Locked { root: "x".into() },
             LedgerError::Full { path: "x".into() },
             LedgerError::Disk { action: "read", path: "x".into(), source: io::Error::other("y") },

@@ -36,6 +36,11 @@ impl Head {
         format!("{words} {check}\n")
     }
 
+    /// Whether these bytes say so.
+    pub fn is_written(&self, bytes: &[u8]) -> bool {
+        bytes == self.text().as_bytes()
+    }
+
     /// The recorded head, if there is one.
     pub fn read(disk: &dyn Disk, root: &Path) -> Result<Option<Head>, LedgerError> {
         let path = root.join(VAULT).join(HEAD);

@@ -13,6 +13,7 @@
 
 mod error;
 mod disk;
+mod objects;
 mod line;
 mod columns;
 mod vault;
@@ -35,6 +36,7 @@ pub use error::LedgerError;
 pub use line::{
     Amendment, Approval, Delivery, Erasure, Event, FileDigest, Init, LineNumbers, Publication, PublishedTo, What,
 };
+pub use objects::{ObjectBody, Objects, ObjectsDisk, fetch};
 pub use receipt::{Receipt, ReceiptRelease, Seen};
 pub use reseal::{Reseal, ResealError, reseal};
 pub use scratch::{Scratch, ScratchFile, ScratchReader, ScratchWriter};

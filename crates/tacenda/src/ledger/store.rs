@@ -100,7 +100,7 @@ pub struct Store {
     owed: Option<(Anchor, Vec<String>)>,
     /// Marks the files that this store writes: another writer, unseen, writes others.
     attempt: String,
-    /// How many people one file of the vault holds.
+    /// How many people one file of the vault holds at most.
     per_part: usize,
     pub(super) poisoned: bool,
 }
@@ -267,6 +267,8 @@ impl Store {
     /// anchor is refused, unless a person gives a reason to continue. The reason goes into the ledger.
     pub fn hold_against(&mut self, anchors: &Anchors, at: &str, accepted: Option<&str>) -> Result<(), LedgerError> {
         self.assert_writer();
+        // What nobody could read later is no reason.
+        let accepted = accepted.map(str::trim).filter(|reason| !reason.is_empty());
         let mut behind = Vec::new();
         if let Some(anchor) = self.is_behind(anchors)? {
             match anchor.lacking(&self.events) {
@@ -314,6 +316,21 @@ impl Store {
         anchors.seen().iter().try_for_each(|seen| seen.hold(self))
     }
 
+    /// Whether an anchor remembers this series.
+    pub fn is_remembered(&self, anchors: &Anchors) -> bool {
+        anchors.remember(self.seed_commitment())
+    }
+
+    /// Whether the vault is there and not encrypted.
+    pub fn has_plain_vault(&self) -> bool {
+        self.has_vault() && !is_sealed(&*self.disk, &self.root)
+    }
+
+    /// The id of the key that signed the last line which is signed.
+    pub fn last_signer(&self) -> Option<&str> {
+        self.events.iter().rev().find_map(|event| event.signer.as_ref()).map(|signer| signer.key.as_str())
+    }
+
     /// Whether a person has accepted to go on without what is known by this hash.
     pub(super) fn has_accepted(&self, hash: &str) -> bool {
         self.events.iter().any(|event| matches!(&event.what, What::Rollback { head, .. } if head == hash))
@@ -358,8 +375,9 @@ impl Store {
             self.owed = None;
         }
         let anchors = self.anchors.as_ref();
-        anchors
-            .map_or(Ok(()), |anchors| anchors.write(self.seed_commitment(), self.series(), &self.events, &self.erased))
+        anchors.map_or(Ok(()), |anchors| {
+            anchors.write(self.seed_commitment(), (self.series(), &self.root), &self.events, &self.erased)
+        })
     }
 
     /// Who was erased after the state that a person went on from, in writing: they are to be erased again. Empty where nobody went
@@ -538,12 +556,12 @@ impl Store {
         Scratch::new(Arc::clone(&self.disk), self.root.join(VAULT), self.attempt.clone())
     }
 
-    /// How many people one file of the vault holds. It changes no release.
+    /// How many people one file of the vault holds at most. It changes no release.
     pub fn people_per_part(&self) -> usize {
         self.per_part
     }
 
-    /// Sets how many people one file of the vault holds.
+    /// Sets how many people one file of the vault holds at most.
     pub fn set_people_per_part(&mut self, people: usize) {
         self.per_part = people.max(1);
     }
@@ -750,7 +768,10 @@ impl Store {
         if let Some(staging) = &mut staging {
             staging.keep(true);
         }
-        let written = self.disk.append(&ledger, &bytes).map_err(|error| LedgerError::disk("write", &ledger, error));
+        let written = self.disk.append(&ledger, &bytes).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => LedgerError::Overtaken,
+            _ => LedgerError::disk("write", &ledger, error),
+        });
         if let Err(source) = written.and_then(|()| self.refuse_undone(&event, &bytes)) {
             match recover::take_back(&*self.disk, &self.root, self.whole, &bytes) {
                 Err(_) => return Err(LedgerError::Uncertain { seq, source: Box::new(source) }),

@@ -54,7 +54,7 @@ const UNREADABLE: &str = "its digest is right but it cannot be read; it was writ
 type Texts = Vec<Box<[Box<str>]>>;
 
 /// The prefix of the names of kept plans.
-const PLANNED: &str = "planned-";
+pub(super) const PLANNED: &str = "planned-";
 
 /// The kind of files that hold people while a release is made. They are gone when it is made, and after a crash the
 /// next open for writing removes them, like other files of the vault that no line names.
@@ -63,8 +63,15 @@ pub(super) const SCRATCH: &str = "scratch";
 /// The kinds that are cut into parts where there are many people.
 const IN_PARTS: [&str; 3] = ["keys", "records", "snapshot"];
 
-/// How many people one file holds.
+/// How many people one file holds at most.
 pub(super) const PEOPLE_PER_PART: usize = 1 << 18;
+
+/// Up to so many files of a kind are made before files grow to [`PEOPLE_PER_PART`]: what is being written is in memory
+/// several times over, and a smaller table has less memory.
+const SMALL_PARTS: usize = 16;
+
+/// No file that is followed by others holds fewer people.
+const LEAST_PER_PART: usize = 1 << 16;
 
 /// In how many parts so many people are kept: a power of two.
 pub(crate) fn parts_of(people: usize, per_part: usize) -> usize {
@@ -225,7 +232,7 @@ pub(super) struct Vault<'a> {
     pub disk: &'a dyn Disk,
     pub folder: PathBuf,
     pub seed: &'a Seed,
-    /// How many people one file holds.
+    /// How many people one file holds at most.
     pub per_part: usize,
 }
 
@@ -251,7 +258,8 @@ impl<'a> Vault<'a> {
         people: &dyn People,
         policy: &str,
     ) -> Result<BTreeMap<String, String>, LedgerError> {
-        let parts = parts_of(published as usize, self.per_part);
+        let published = published as usize;
+        let parts = parts_of(published, self.per_part.min((published / SMALL_PARTS).max(LEAST_PER_PART)));
         let mut digests = BTreeMap::new();
         let mut put = |kind: &str, write: &dyn Fn(&mut Sealed) -> Result<(), ParquetError>| {
             let name = name(kind, release, attempt);

@@ -43,11 +43,24 @@ impl Store {
     pub fn vouch(&self, number: u32, list: &str) -> Result<(), LedgerError> {
         let publication = self.publications().find(|publication| publication.number == number);
         let publication = publication.expect("the caller asks about a release of this ledger");
-        let path = self.release_folder(number);
-        let wanted =
-            publication.files.iter().filter(|(name, _)| *name == list || !publication.files.contains_key(list));
-        for (name, digest) in wanted {
-            let file = format!("{}/{name}", release_name(self.series(), number));
+        self.compare(publication, |name| name == list || !publication.files.contains_key(list))
+    }
+
+    /// Refuses to go on from a last release that is not the published one, file by file. One that was moved away does no harm.
+    pub fn vouch_last(&self) -> Result<(), LedgerError> {
+        let Some(last) = self.publications().last() else { return Ok(()) };
+        let folder = self.release_folder(last.number);
+        match self.disk.exists(&folder).map_err(|error| LedgerError::disk("read", &folder, error))? {
+            true => self.compare(last, |_| true),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses a release folder where one of the wanted files is not the published one.
+    fn compare(&self, publication: &Publication, wanted: impl Fn(&str) -> bool) -> Result<(), LedgerError> {
+        let path = self.release_folder(publication.number);
+        for (name, digest) in publication.files.iter().filter(|(name, _)| wanted(name)) {
+            let file = format!("{}/{name}", release_name(self.series(), publication.number));
             match hash(&*self.disk, &path.join(name)) {
                 Ok((sha256, _)) if sha256 == digest.sha256 => {}
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
