@@ -27,6 +27,7 @@ impl Amended {
         let mut amended = Amended { added: last.added().clone(), ..Amended::default() };
         let lines = last.new_labels(&policy.schema);
         amended.new = lines.into_iter().map(|(column, count)| Added::lines(column, count)).collect();
+        amended.new.extend(last.new_missing(&policy.schema).into_iter().map(Added::missing));
         // Columns of views cannot be amended; a steward who tries gets an error that says so.
         if !last.differs_in_quasi(&policy.schema) || policy.views().is_some() {
             return Ok(amended);
@@ -47,6 +48,11 @@ impl Amended {
         policy.schema = schema;
         amended.new.extend(new);
         Ok(Amended { growth: (!growth.is_still()).then_some(growth), ..amended })
+    }
+
+    /// What another machine needs to keep people at `other`.
+    pub(super) fn with_added(added: &AddedLeaves) -> Amended {
+        Amended { added: added.clone(), ..Amended::default() }
     }
 
     /// What is new, in one sentence each.
@@ -99,6 +105,14 @@ impl Amended {
             table.set(attribute, &moved, other);
         }
     }
+}
+
+/// A schema with its columns in the order of the last release that tells: codes in the vault are known by their place. A
+/// policy file may list its columns in any order.
+pub(super) fn in_published_order(store: &Store, schema: &Schema) -> Schema {
+    let folders = (1..=store.releases()).rev().map(|number| store.release_folder(number));
+    let before = folders.filter_map(|folder| folder::read_schema(&folder).ok()).find(|before| !before.quasi.is_empty());
+    before.map_or_else(|| schema.clone(), |before| schema.in_order_of(&before))
 }
 
 /// A schema with its values in the order of the last release, if it grew from that.

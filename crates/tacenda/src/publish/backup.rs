@@ -1,12 +1,13 @@
 //! Writes a backup: the archive of a project, encrypted, in a file that is whole or not there.
 
+use crate::files;
 use crate::keys::KeyFolder;
 use crate::ledger::{Disk, Store};
 use crate::promise::BackupRule;
 use crate::publish::ProjectError;
 use std::fs;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// How many digits of a hash are in the name of a backup.
 const DIGITS: usize = 8;
@@ -75,28 +76,42 @@ pub fn back_up(
     Ok(packed)
 }
 
-/// The policy file and the hierarchies that it names, as seen from the project folder; those that lie in it.
+/// The policy file and every file that it names, as seen from the project folder; those that lie in it. Each text of the
+/// policy that is the path of a file counts, whatever its key is: a backup that lacks one of them gives no working project.
 fn policy_files(root: &Path, policy: &Path) -> Vec<PathBuf> {
-    let mut names = Vec::new();
-    let text = fs::read_to_string(policy).unwrap_or_default();
+    let real = |path: &Path| match path.as_os_str().is_empty() {
+        true => Path::new(".").canonicalize(),
+        false => path.canonicalize(),
+    };
+    let (Ok(root), Ok(folder)) = (real(root), real(policy.parent().unwrap_or(root))) else { return Vec::new() };
+    let mut names: Vec<PathBuf> = policy.file_name().map(|name| folder.join(name)).into_iter().collect();
+    let text = files::read_text(policy).unwrap_or_default();
     if let Ok(table) = text.parse::<toml::Table>() {
-        let folder = policy.parent().unwrap_or(root);
-        named_hierarchies(&toml::Value::Table(table), &mut |name| names.push(folder.join(name)));
-        names.push(policy.into());
+        texts("", &toml::Value::Table(table), &mut |key, text| {
+            let stays =
+                Path::new(text).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+            let path: PathBuf = folder.join(text).components().collect();
+            // A release folder can be adopted, too.
+            let listed = fs::read_dir(&path).ok().filter(|_| stays && key == "adopted");
+            names.extend(listed.into_iter().flatten().flatten().map(|entry| entry.path()));
+            names.extend(stays.then_some(path));
+        });
     }
     names.sort();
     names.dedup();
-    let inside = |path: PathBuf| path.strip_prefix(root).ok().filter(|_| path.is_file()).map(Path::to_path_buf);
-    names.into_iter().filter_map(inside).collect()
+    // A link may lead anywhere. What the ledger knows of is packed in any case.
+    let is_here = |path: &Path| path.is_file() && real(path).is_ok_and(|real| real.starts_with(&root));
+    let is_own = |name: &Path| [".tacenda", "releases"].iter().any(|own| name.starts_with(own));
+    let inside = |path: PathBuf| path.strip_prefix(&root).ok().filter(|_| is_here(&path)).map(Path::to_path_buf);
+    names.into_iter().filter_map(inside).filter(|name| !is_own(name)).collect()
 }
 
-fn named_hierarchies(value: &toml::Value, found: &mut dyn FnMut(&str)) {
+/// Every text in the value of a key, with the key it stands under.
+fn texts(key: &str, value: &toml::Value, found: &mut dyn FnMut(&str, &str)) {
     match value {
-        toml::Value::Table(table) => {
-            table.get("hierarchy").and_then(toml::Value::as_str).into_iter().for_each(&mut *found);
-            table.values().for_each(|value| named_hierarchies(value, found));
-        }
-        toml::Value::Array(values) => values.iter().for_each(|value| named_hierarchies(value, found)),
+        toml::Value::String(text) => found(key, text),
+        toml::Value::Table(table) => table.iter().for_each(|(key, value)| texts(key, value, found)),
+        toml::Value::Array(values) => values.iter().for_each(|value| texts(key, value, found)),
         _ => {}
     }
 }

@@ -225,11 +225,17 @@ impl Tried<'_> {
             false => ", in place of its lines",
         };
         let Alternative { name, about, setting, .. } = alternative;
-        Some(format!(
-            "R804: {name} was tried on this table and works ({about}). {expected}; write under [promise]{instead}: {setting}"
-        ))
+        Some(format!("R804: {name}{TRIED}{about}). {expected}; write under [promise]{instead}: {setting}"))
     }
 }
+
+/// Whether a note offers another way to form groups.
+pub fn is_offer(note: &str) -> bool {
+    note.contains(TRIED)
+}
+
+/// How an offer is known.
+const TRIED: &str = " was tried on this table and works (";
 
 /// Which way has the least loss and the least query error. `people_leave`: whether the policy file lets them.
 fn best(choices: &[Choice], people_leave: bool) -> Option<String> {

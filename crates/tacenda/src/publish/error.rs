@@ -56,20 +56,8 @@ coded! {
         } = "R608", "the label is taken by another table",
             "A release with this label is published, and it was not made from this table. A published release cannot be \
              changed. If this is a new release, choose another label. If this is a retry, give the table that the \
-             release was made from; then nothing happens. After an amendment of a column, tables of earlier releases \
-             are no longer recognised.";
-        #[error(
-            "release {number} was made from this table already, label {label:?}; nothing was published: give another --label \
-             to publish it again"
-        )]
-        Already {
-            /// The release.
-            number: u32,
-            /// Its label.
-            label: String,
-        } = "R609", "already published",
-            "This table is already published under this label. Or it is the table of the last release, and no label \
-             was given. Nothing was published. To publish the same table again, give the release a label of its own.";
+             release was made from; then nothing happens. If a value that was read as other is listed since, or people were \
+             erased since, the table is no longer recognised: then look at the release with tacenda show.";
         #[error(
             "a label is 1 to 100 letters, digits, blanks or . _ - + : /, and does not look like a release number; choose another with --label"
         )]
@@ -86,16 +74,16 @@ coded! {
             "A project folder holds one series. The ledger was begun under another name than the policy file has \
              now. Change series.name back, or set the old series aside with tacenda new --name NAME.";
         #[error(
-            "the policy file is looser than at the last release: {why}; a published release cannot be taken back, so \
-             change the policy back, or start a new series with tacenda new --name NAME"
+            "the policy file was changed since the last release in a way that its series does not allow: {why}; a published \
+             release cannot be taken back, so change the policy back, or start a new series with tacenda new --name NAME"
         )]
         Loosened {
             /// In what.
             why: String,
-        } = "R204", "the policy was loosened",
-            "Earlier releases were published under a stronger promise or with other columns, and they cannot be \
-             taken back. A policy may become stricter where the promise allows it. A looser one needs a new series; \
-             then audit both series together.";
+        } = "R204", "a change that the series does not allow",
+            "Earlier releases were published under another promise or with other columns, and they cannot be taken back. A \
+             policy may become stricter where the promise allows it. A looser one needs a new series, and so does a stricter \
+             one that the published groups do not keep. Then audit both series together.";
         #[error(
             "{what}; this promise holds for one release at a time: to publish a second one, put {}", Reasons::SERIES_RISK
         )]
@@ -124,7 +112,8 @@ coded! {
             /// The column.
             column: String,
         } = "R610", "a text that a spreadsheet would run",
-            "A name, label or value begins with =, +, -, @ or a tab, and is no number. A spreadsheet runs such a cell \
+            "A name, label or value begins with =, +, -, @ or a tab, and is no number. Or a part of it does, after a semicolon \
+             or a tab. Blanks before it do not count. A spreadsheet runs such a cell \
              as a formula, with or without quotes. Somebody could have typed it into the table to attack recipients. \
              Rename it in the table or in the hierarchy. If no recipient uses a spreadsheet, put spreadsheet_safe = \
              false under [output].";
@@ -184,8 +173,9 @@ coded! {
             allowed: u64,
         } = "R701", "not enough memory allowed",
             "Publishing this table needs more memory than --memory allows, even from disk. Nothing was published. A \
-             release keeps its own rows and groups in memory, whatever the way: docs/scale.md says how much. Allow more, \
-             or publish on a larger machine.";
+             release keeps its own rows and groups in memory, whatever the way. With m-invariance, everyone with one value \
+             set is cut together, so the largest such set must fit, too. docs/scale.md says how much that is. Allow more, or \
+             publish on a larger machine.";
         #[error(
             "in memory this table needs about {} MB, and --memory allows {} MB; it cannot be published from disk: {why}; \
              allow more memory, or publish on a larger machine",
@@ -200,9 +190,9 @@ coded! {
             why: &'static str,
         } = "R705", "this table needs to be in memory",
             "If a table needs more memory than --memory allows, tacenda publish keeps its people on disk. That works for \
-             incremental-k-anonymity (without cohorts: if no l is set), for incremental-l-diversity with groups = \"dealt\" or \
-             \"drawn\", and for whole tables with one row per person. It does not work for the other promises and views, \
-             for --delta, and for plan and check. Nothing was published. Allow more memory, or publish on a larger \
+             whole tables with one row per person. It works for incremental-k-anonymity (without cohorts: if no l is set), and \
+             for m-invariance with effort = \"fast\". It works for incremental-l-diversity in its safe mode. It \
+             does not work for the other promises and views, for --delta, and for plan and check. Nothing was published. Allow more memory, or publish on a larger \
              machine.";
         #[error(
             "the quasi columns have too many values to be counted from disk; round the widest one with grid, or allow \
@@ -241,9 +231,10 @@ coded! {
             /// Why not.
             why: &'static str,
         } = "R710", "this table cannot be published from a cluster",
-            "A cluster forms groups unit by unit. That works for incremental-k-anonymity with cohorts = true, and for whole \
-             tables with one row per person. It does not work for the other promises and views, after a column gained values, \
-             and after people were erased. Nothing was published. Publish the table on one machine.";
+            "A cluster forms groups unit by unit. That works for whole tables with one row per person, and for promises that are \
+             published from disk. These are incremental-k-anonymity (without cohorts: if no l is set), m-invariance with effort = \
+             \"fast\", and incremental-l-diversity in its safe mode. It does not work for the other promises and views, nor if one \
+             value set has more people than one machine can take. Nothing was published. Publish the table on one machine.";
         #[error(
             "{file} was made elsewhere, and {model} needs to know which group each person was in; give the table it \
              was made from with --truth, or start a new series and audit both together"

@@ -1,8 +1,7 @@
 //! A project that publishes a table of a cluster.
 
-use crate::ledger::{Store, What};
 use crate::model::RowRule;
-use crate::promise::{ByUnits, Promised, SeriesPromise};
+use crate::promise::{DiskForm, Promised, SeriesPromise};
 use crate::publish::on_disk::{Cluster, Driving, drive};
 use crate::publish::{Ingredients, Project, ProjectError};
 
@@ -36,7 +35,7 @@ impl Project {
         step: &dyn Fn(&str),
     ) -> Result<Ingredients, ProjectError> {
         let store = self.store().expect("a project opened for publishing has a store");
-        let (promise, by_units) = self.in_cluster(store).map_err(|why| ProjectError::NotInCluster { why })?;
+        let (promise, form) = self.in_cluster().map_err(|why| ProjectError::NotInCluster { why })?;
         let is_used = store.publications().any(|publication| label == Some(publication.label.as_str()));
         let label = if is_used { None } else { Some(self.unused_label(label, store.releases() + 1)?) };
         let fits = |rows: u64, is_update: bool| {
@@ -51,8 +50,9 @@ impl Project {
         let driving = Driving {
             file: self.policy(),
             promise,
-            by_units,
+            form,
             store,
+            amended: &self.amended,
             seed: self.seed(),
             label: label.as_deref(),
             columns: table.columns,
@@ -62,26 +62,19 @@ impl Project {
             step,
         };
         let (history, snapshot, on_disk) = drive(driving, cluster)?;
-        Ok(Ingredients { history, last: None, snapshot, on_disk: Some(on_disk) })
+        Ok(Ingredients { history, last: None, snapshot, on_disk: Some(on_disk), source: None })
     }
 
     /// How the promise is kept in a cluster, or why it cannot be.
-    fn in_cluster(&self, store: &Store) -> Result<(&SeriesPromise, &dyn ByUnits), &'static str> {
-        let by_units = match &self.policy().promise {
-            Promised::Series(promise) => promise.inner().by_units().map(|by_units| (promise, by_units)),
-            Promised::Views(_) => None,
+    fn in_cluster(&self) -> Result<(&SeriesPromise, DiskForm<'_>), &'static str> {
+        let form = match &self.policy().promise {
+            Promised::Series(promise) => promise.inner().disk_form().map(|form| (promise, form)),
+            Promised::Views(_) => return Err("a view is specialised with everyone in memory"),
         };
-        let by_units = by_units.ok_or("its promise forms groups of everyone at once")?;
+        let form = form.ok_or("its promise forms groups of everyone at once")?;
         if self.policy().schema.person.rule != RowRule::One {
             return Err("people with several rows are put together in memory");
         }
-        if self.amended.is_any() {
-            return Err("columns gained values since the first release, and the vault is recoded in memory");
-        }
-        let erased = store.events().iter().any(|event| matches!(event.what, What::Erase(_)));
-        if erased {
-            return Err("people were erased from the series, and their groups are found in memory");
-        }
-        Ok(by_units)
+        Ok(form)
     }
 }

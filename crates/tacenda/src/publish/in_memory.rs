@@ -50,21 +50,29 @@ impl InMemory {
         self.history.releases
     }
 
-    /// Makes the next release, has it judged, and remembers it; or changes nothing.
+    /// How many steps [`InMemory::publish`] tells of.
+    pub const STEPS: usize = 3;
+
+    /// Makes the next release, has it judged, and remembers it; or changes nothing. `step` is called before each step. It may
+    /// unwind: then nothing has changed.
     pub fn publish(
         &mut self,
         source: &Source,
         delta: bool,
         label: Option<&str>,
         options: &ReadOptions,
+        step: &dyn Fn(&str),
     ) -> Result<Judged, ProjectError> {
         let file = &self.loaded.policy;
         let before = Before { history: &self.history, snapshot: self.last.as_ref() };
         let used = self.labels.iter().zip(1..).map(|(label, number)| (number, label.as_str()));
         let label = project::free_label(label, self.history.releases + 1, used)?;
+        step("reading");
         let snapshot = project::read(source, delta, &file.schema, &self.seed, before, options)?;
+        step("grouping and judging");
         let prepared = prepare(file, self.promise.inner(), &self.seed, before, &snapshot.table, &label)?;
         project::assert_reason(file, &prepared)?;
+        step("measuring");
         let loss = loss(&prepared.release, &file.schema, self.promise.terms().least_group);
         let warnings = self.promise.inner().warnings(&file.schema, &snapshot.table, &prepared.release, before.snapshot);
         let (judged, history) = Judged::of(prepared, loss, warnings);

@@ -33,7 +33,7 @@ pub use crate::model::Reading;
 pub use adopt::{Adoption, Foundling};
 pub(crate) use backup::back_up;
 pub(crate) use choices::MOST_COMPARED;
-pub use choices::{Choice, Ways};
+pub use choices::{Choice, Ways, is_offer};
 pub use comparison::{Against, Compared, ComparisonReport};
 pub use erase::Erased;
 pub use error::{ProjectError, PublishError, codes};
@@ -50,7 +50,7 @@ pub(crate) use report::{REPORT, software};
 pub use rerun::Remaking;
 pub(crate) use series::laid_out;
 pub use series::{PrivateTables, PublishedSeries};
-pub use signed::SIGNATURE;
+pub use signed::{SIGNATURE, assert_signer};
 pub(crate) use signed::{approval, check_signed, signature_of, uncovered};
 pub use views::{NewView, PreparedView, prepare_view};
 

@@ -17,12 +17,12 @@ use crate::measure::{CountErrors, Loss, QueryError, Workload, count_error_of_one
 use crate::model::{
     Change, Domain, Hierarchy, History, OTHER, PastView, Quasi, Release, Rng, RowRule, Schema, Seed, Table, counted,
 };
-use crate::promise::{Databases, NamedView, PolicyFile, Promised, SeriesPromise, Views};
+use crate::promise::{Databases, DiskForm, NamedView, PolicyFile, Promised, SeriesPromise, Views};
 use crate::publish::amend::{self, Amended};
 use crate::publish::backup::{back_up, file_by, rotate};
 use crate::publish::forecast::forecast;
 use crate::publish::free_memory::free_memory;
-use crate::publish::on_disk::{self, Everyone, Making, NextPeople, OnDisk, PEOPLE_PER_FILE};
+use crate::publish::on_disk::{self, BYTES_ON_DISK, Everyone, Making, NextPeople, OnDisk, PEOPLE_PER_FILE};
 use crate::publish::report::{page, series_report, software};
 use crate::publish::signed::{assert_rules, introduction, sign_staged};
 use crate::publish::staged::write_staged;
@@ -47,7 +47,13 @@ const BYTES_PER_ROW: u64 = 300;
 
 /// The same if people are on disk, per row and besides. More than was ever measured (docs/scale.md).
 const BYTES_PER_ROW_ON_DISK: u64 = 80;
-const BYTES_ON_DISK: u64 = 128 << 20;
+
+/// The same for a first release whose groups are formed some people at a time: besides, per row, and per group. A group has two
+/// numbers per column, in the release and in the vault's state after it.
+const BYTES_OF_FIRST: u64 = 116 << 20;
+const BYTES_PER_ROW_OF_FIRST: u64 = 8;
+const BYTES_PER_GROUP_OF_FIRST: u64 = 16;
+const BYTES_PER_SPAN_OF_FIRST: u64 = 16;
 
 /// Which share of the free memory is used where nothing is said about memory.
 const FREE_SHARE: (u64, u64) = (3, 4);
@@ -72,13 +78,15 @@ pub struct Machine {
     pub clock: fn() -> String,
     /// Whose keys open the vault. Without them a new vault is not encrypted, and one that is stays closed.
     pub keys: Option<KeyFolder>,
+    /// What remembers how far series went; asked before a new one begins.
+    pub anchors: Option<Anchors>,
     /// How many bytes of memory are free; `None` if that is not known.
     pub free_memory: fn() -> Option<u64>,
 }
 
 impl Default for Machine {
     fn default() -> Machine {
-        Machine { disk: Arc::new(RealDisk), clock: now, keys: None, free_memory }
+        Machine { disk: Arc::new(RealDisk), clock: now, keys: None, anchors: None, free_memory }
     }
 }
 
@@ -132,6 +140,8 @@ pub struct Ingredients {
     pub(super) snapshot: Snapshot,
     /// The people, if they are on disk. Then the history has no records and the snapshot no rows.
     pub(super) on_disk: Option<OnDisk>,
+    /// The keyed digest of the input, where only a plan knows it.
+    pub(super) source: Option<String>,
 }
 
 impl Ingredients {
@@ -168,6 +178,7 @@ impl Ingredients {
                 rows: people as u64,
             },
             on_disk: None,
+            source: self.source.clone(),
         })
     }
 
@@ -201,8 +212,8 @@ pub struct Rehearsal {
     pub count_errors: Option<CountErrors>,
     /// Warnings for the steward, each with a code. Private.
     pub warnings: Vec<String>,
-    /// The SHA-256 of the input.
-    pub data_digest: String,
+    /// The keyed digest of the input that the ledger will have.
+    pub source: String,
     /// The hash of the ledger's last line.
     pub ledger_head: String,
     /// Who approved the plan that it is made from.
@@ -446,7 +457,7 @@ impl Project {
     }
 
     /// Refuses a signer that the policy does not list.
-    pub(super) fn assert_signer(&self) -> Result<(), KeyError> {
+    pub fn assert_signer(&self) -> Result<(), KeyError> {
         signed::assert_signer(&self.loaded.policy.series.signatures, self.signer().map(Arc::as_ref))
     }
 
@@ -526,7 +537,7 @@ impl Project {
         if let Some(why) = self.why_in_memory(&input) {
             return Err(ProjectError::OnlyInMemory { needed, allowed, why });
         }
-        let needed = rows.saturating_mul(BYTES_PER_ROW_ON_DISK) + BYTES_ON_DISK;
+        let needed = self.needed_on_disk(rows);
         if needed > allowed {
             return Err(ProjectError::Memory { needed, allowed });
         }
@@ -549,6 +560,22 @@ impl Project {
         );
         material.snapshot.notes.push(note);
         Ok(material)
+    }
+
+    /// How many bytes of memory so many people on disk are expected to need.
+    fn needed_on_disk(&self, rows: u64) -> u64 {
+        let PolicyFile { schema, promise, output, .. } = &self.loaded.policy;
+        let is_first = self.store.as_ref().is_none_or(|store| store.releases() == 0);
+        let by_units =
+            matches!(promise, Promised::Series(one) if matches!(one.inner().disk_form(), Some(DiskForm::Units(_))));
+        if !is_first || !by_units {
+            return rows.saturating_mul(BYTES_PER_ROW_ON_DISK) + BYTES_ON_DISK;
+        }
+        let least = u64::from(self.loaded.policy.terms().least_group.max(1));
+        let of_group = BYTES_PER_GROUP_OF_FIRST + BYTES_PER_SPAN_OF_FIRST * schema.quasi.len() as u64;
+        let linked = if output.linked_ids { 8 } else { 0 };
+        let public = if schema.public.is_empty() { 0 } else { 4 };
+        rows.saturating_mul(BYTES_PER_ROW_OF_FIRST + linked + public + of_group.div_ceil(least)) + BYTES_OF_FIRST
     }
 
     /// Why the people of an input must be in memory; `None` if they need not be.
@@ -578,6 +605,11 @@ impl Project {
         let store = self.store.as_ref().expect("a project opened for publishing has a store");
         let schema = &self.loaded.policy.schema;
         let key = self.seed().key("identifier");
+        let form = match &self.loaded.policy.promise {
+            Promised::Series(promise) => promise.inner().disk_form(),
+            Promised::Views(_) => None,
+        };
+        let form = form.expect("other promises are refused before reading");
         let plan = on_disk::Plan {
             store,
             schema,
@@ -585,6 +617,8 @@ impl Project {
             options: input.options,
             per_file: self.people_per_file.unwrap_or(PEOPLE_PER_FILE),
             amended: &self.amended,
+            form,
+            allowed: input.memory.unwrap_or(u64::MAX),
         };
         let (history, mut snapshot, on_disk) = OnDisk::read(&plan, &input.source, rows, step)?;
         snapshot.notes.extend(self.amended.notes());
@@ -594,7 +628,7 @@ impl Project {
         let noted = others.iter().zip(rows).filter_map(|(&(at, _), rows)| as_other(&schema.quasi[at], rows));
         snapshot.notes.extend(noted);
         snapshot.notes.push(format!("the people were kept on disk, because {because}"));
-        Ok(Ingredients { history, last: None, snapshot, on_disk: Some(on_disk) })
+        Ok(Ingredients { history, last: None, snapshot, on_disk: Some(on_disk), source: None })
     }
 
     /// Keeps people on disk from now on even if memory would do, this many in a file, and in the files of the vault. No
@@ -621,7 +655,7 @@ impl Project {
         snapshot.notes.extend(self.amended.notes());
         snapshot.notes.extend(read_as_other(schema, &snapshot.table));
         assert_fits(snapshot.table.len() as u64, memory)?;
-        Ok(Ingredients { history, last, snapshot, on_disk: None })
+        Ok(Ingredients { history, last, snapshot, on_disk: None, source: None })
     }
 
     /// The release with this label that was made from the table with the digest `input`. Then the plan was already
@@ -634,15 +668,18 @@ impl Project {
     /// Keeps the table in the vault for a plan. Returns the files and their keyed digests.
     pub fn keep_planned(&self, material: &Ingredients) -> Result<BTreeMap<String, String>, ProjectError> {
         let store = self.store.as_ref().expect("a project opened for rehearsing has a store");
-        let name = &material.snapshot.digest[..16];
-        Ok(store.keep_planned(name, material.table())?)
+        // The name of a file tells nobody which table it is of. No release has the number 0.
+        let name = self.source_of(0, &material.snapshot.digest);
+        Ok(store.keep_planned(&name[..16], material.table())?)
     }
 
-    /// The same as [`Project::material`], with the table that a plan kept. `digest` is that of the input it was read from.
+    /// The same as [`Project::material`], with the table that a plan kept. `source` is the keyed digest of the input it was
+    /// read from, and `notes` are what was concluded about that.
     pub fn planned_material(
         &self,
         kept: &BTreeMap<String, String>,
-        digest: &str,
+        source: &str,
+        notes: &[String],
         step: &dyn Fn(&str),
     ) -> Result<Ingredients, ProjectError> {
         step("remembering");
@@ -651,8 +688,8 @@ impl Project {
         let store = self.store.as_ref().expect("a project opened for publishing has a store");
         let table = store.planned(kept)?;
         let rows = table.len() as u64;
-        let snapshot = Snapshot { table, notes: Vec::new(), digest: digest.into(), rows };
-        Ok(Ingredients { history, last, snapshot, on_disk: None })
+        let snapshot = Snapshot { table, notes: notes.to_vec(), digest: String::new(), rows };
+        Ok(Ingredients { history, last, snapshot, on_disk: None, source: Some(source.into()) })
     }
 
     /// The release that was already made from this material under this label, or as the last one if no label is given.
@@ -758,13 +795,15 @@ impl Project {
             formulas::refuse(&prepared.schema, &prepared.release)?;
         }
         step("measuring");
+        let unkept = || self.source_of(prepared.release.number, &material.snapshot.digest);
+        let source = material.source.clone().unwrap_or_else(unkept);
         Ok(Rehearsal {
             loss: loss(&prepared.release, &prepared.schema, file.terms().least_group),
             prepared,
             query_error: None,
             count_errors: None,
             warnings,
-            data_digest: material.snapshot.digest.clone(),
+            source,
             ledger_head: self.store.as_ref().map_or("", Store::head).to_string(),
             approval: None,
             next,
@@ -779,11 +818,11 @@ impl Project {
         label: &str,
         step: &dyn Fn(&str),
     ) -> Result<(Prepared, NextPeople, Vec<String>), ProjectError> {
-        let kernel = promise.inner().disk_form().expect("other promises are refused before reading");
+        let form = promise.inner().disk_form().expect("other promises are refused before reading");
         let making = Making {
             file,
             promise,
-            kernel,
+            form,
             store: self.store.as_ref().expect("a project opened for publishing has a store"),
             seed: self.seed(),
             history: &material.history,
@@ -791,9 +830,14 @@ impl Project {
             label,
         };
         let (prepared, next) = on_disk::prepare(&making, step)?;
-        let asked = kernel.counted_for_warnings(&file.schema);
-        let counted = making.on_disk.rows_with(&file.schema, &asked)?;
-        let warnings = kernel.warnings(&file.schema, &prepared.release, &counted, making.on_disk.people());
+        let warnings = match form {
+            DiskForm::Seats(kernel) => making.seat_warnings(kernel, &prepared.release)?,
+            DiskForm::Units(kernel) => {
+                let asked = kernel.counted_for_warnings(&file.schema);
+                let counted = making.on_disk.rows_with(&file.schema, &asked)?;
+                kernel.warnings(&file.schema, &prepared.release, &counted, making.on_disk.people())
+            }
+        };
         Ok((prepared, next, warnings))
     }
 
@@ -842,7 +886,7 @@ impl Project {
         facts.more_files.extend(self.signer().map(|signer| introduction(signer)));
         let canonical = self.remembered().write();
         let input = self.input_of_material(release.number, material)?;
-        let source = self.source_of(release.number, &material.snapshot.digest);
+        let source = rehearsal.source.clone();
         let store = self.store.as_mut().expect("a project opened for publishing has a store");
         step("writing");
         let staging = store.stage(release.number)?;
@@ -961,6 +1005,8 @@ impl Project {
         if store.releases() == 0 {
             return Ok(());
         }
+        let schema = &mut self.loaded.policy.schema;
+        *schema = amend::in_published_order(store, schema);
         if !store.has_vault() {
             // Whether the policy may follow is not checked, because nothing can be published from here.
             self.loaded.policy.schema = amend::published_order(store, &self.loaded.policy.schema);
@@ -1151,6 +1197,8 @@ pub(super) fn free_label<'a>(
 
 /// Sets up ledger and vault with a fresh seed; where there are keys, the vault is encrypted with a fresh key.
 fn create_store(machine: &Machine, root: &Path, loaded: &Loaded) -> Result<Store, ProjectError> {
+    let series = &loaded.policy.series.name;
+    machine.anchors.as_ref().map_or(Ok(()), |anchors| anchors.assert_new(root, series))?;
     let mut disk = Arc::clone(&machine.disk);
     let mut wrapped = None;
     if let Some(keys) = &machine.keys {
@@ -1159,7 +1207,7 @@ fn create_store(machine: &Machine, root: &Path, loaded: &Loaded) -> Result<Store
         disk = Arc::new(SealedDisk::new(disk, key));
     }
     let new = NewProject {
-        series: &loaded.policy.series.name,
+        series,
         seed: random_seed()?,
         wrapped_key: wrapped.as_deref(),
         policy_digest: &loaded.digest,
@@ -1177,7 +1225,7 @@ fn ignore_private(disk: &dyn Disk, root: &Path) -> Result<(), ProjectError> {
             return Ok(());
         }
         let mut file = disk.create(&ignored)?;
-        file.write_all(b"/vault/\n/staging/\n/lock\n")?;
+        file.write_all(b"/vault*/\n/staging/\n/lock\n")?;
         file.sync_and_close()
     };
     Ok(write().map_err(|error| LedgerError::disk("write", &ignored, error))?)

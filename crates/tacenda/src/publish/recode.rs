@@ -63,7 +63,7 @@ pub fn recode(schema: &Schema, grouping: &Grouping, table: &Table, stamp: Stamp<
 /// Some groups of a release, made by one task.
 pub(super) struct Part {
     pub ends: Vec<u32>,
-    counterfeits: Vec<u32>,
+    pub counterfeits: Vec<u32>,
     pub regions: Vec<Span>,
     /// Per row its value, and the table's row or [`Membership::COUNTERFEIT`].
     pub rows: Vec<(Value, u32)>,

@@ -66,6 +66,24 @@ struct Made {
 }
 
 impl Remaking<'_> {
+    /// Who was left out of each release. `None` if a release that is made again is another one, as after a change of the
+    /// policy or of this program.
+    pub(super) fn left_out(&self) -> Option<Vec<Membership>> {
+        let Promised::Series(promise) = &self.policy.promise else { return None };
+        let mut history = History::default();
+        let mut answer = Vec::new();
+        for (&table, published) in self.tables.iter().zip(self.releases) {
+            let lots = self.seed.lots("group", published.number);
+            let made = self.make(promise, &history, table, &lots, published)?;
+            if !is_same(&made.release, published) {
+                return None;
+            }
+            answer.push(Membership { withheld: made.membership.withheld, ..Membership::default() });
+            history = made.history;
+        }
+        Some(answer)
+    }
+
     fn make(
         &self,
         promise: &SeriesPromise,

@@ -9,7 +9,7 @@ use crate::ledger::{Event, Publication, Store, What};
 use crate::model::{History, Membership, Release, Row, Schema, Table, Values};
 use crate::promise::PolicyFile;
 use crate::publish::report::beside;
-use crate::publish::{Project, ProjectError, adopt, retract};
+use crate::publish::{Project, ProjectError, Remaking, adopt, retract};
 use crate::report::FileFacts;
 use crate::{folder, ingest, report};
 
@@ -120,7 +120,9 @@ pub(super) fn read(
     // Later releases may have values that earlier ones did not know of yet.
     releases.iter_mut().for_each(|release| release.values = values.clone());
     tables.iter_mut().flatten().for_each(|table| table.values = values.clone());
-    let left_out = (1..).zip(&tables).map(|(number, table)| left_out(number, table.as_ref(), &history)).collect();
+    let left_out: Vec<Membership> =
+        (1..).zip(&tables).map(|(number, table)| left_out(number, table.as_ref(), &history)).collect();
+    let left_out = made_again(project, &releases, &tables, &left_out).unwrap_or(left_out);
     let sources = events.iter().map(|(event, publication)| source(&event.at, store, publication)).collect();
     let not_covered = not_covered(policy, store, &events);
     let adopted = adopted(store);
@@ -173,6 +175,25 @@ fn not_covered(policy: &PolicyFile, store: &Store, events: &[(&Event, &Publicati
         )
     });
     beside(policy).into_iter().chain(elsewhere).chain(retract::told(store)).collect()
+}
+
+/// Who was left out of each release, where the vault does not say: it knows nobody who was published before and after a
+/// release and waited in it. Then the releases are made again, which tells.
+fn made_again(
+    project: &Project,
+    releases: &[Release],
+    tables: &[Option<Table>],
+    known: &[Membership],
+) -> Option<Vec<Membership>> {
+    let tables: Vec<&Table> = tables.iter().map(Option::as_ref).collect::<Option<_>>()?;
+    let people = |release: &Release| release.row_count() - release.counterfeit_count() as usize;
+    let is_short = |((release, table), known): ((&Release, &&Table), &Membership)| {
+        people(release) + known.withheld.len() != table.len()
+    };
+    if !releases.iter().zip(&tables).zip(known).any(is_short) {
+        return None;
+    }
+    Remaking { policy: project.policy(), seed: project.seed(), tables, releases }.left_out()
 }
 
 /// The people of a table who were not in the release of that number, as far as the vault knows: first published later,

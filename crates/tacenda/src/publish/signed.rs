@@ -4,7 +4,6 @@
 //! release without Tacenda. A statement about the manifest is added for supply-chain tools. The file that introduces
 //! the signer is on the list.
 
-use crate::folder;
 use crate::folder::{ManifestFacts, WrittenFile};
 use crate::keys::{
     Introduction, KeyError, PublicKey, ReleaseStatement, SIGNER, STATEMENT, Signer, StatementFacts, Trust,
@@ -14,9 +13,10 @@ use crate::ledger::{Approval, Staging};
 use crate::model::{Release, hex};
 use crate::promise::SignatureRules;
 use crate::publish::ProjectError;
+use crate::{files, folder};
 use sha2::{Digest, Sha256};
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
 /// The name of the signature over the list of checksums.
 pub const SIGNATURE: &str = "SHA256SUMS.minisig";
@@ -63,7 +63,7 @@ pub(super) fn sign_staged(
 /// Checks the signatures of a release folder, and returns the id of the key. The reader of the folder checks that its
 /// files fit the list of checksums.
 pub(crate) fn check_signed(place: &Path, trust: &mut Trust) -> Result<String, KeyError> {
-    let read = |name: &str| fs::read(place.join(name));
+    let read = |name: &str| files::read(&place.join(name));
     let shown = |name: &str| format!("{}/{name}", place.display());
     let unsigned = |error: io::Error, name: &str| match error.kind() {
         io::ErrorKind::NotFound => KeyError::Unsigned { what: shown(name) },
@@ -116,7 +116,7 @@ pub(super) fn assert_rules(
 }
 
 /// Whether the policy lets this key sign.
-pub(super) fn assert_signer(rules: &SignatureRules, signer: Option<&Signer>) -> Result<(), KeyError> {
+pub fn assert_signer(rules: &SignatureRules, signer: Option<&Signer>) -> Result<(), KeyError> {
     let may_sign = |signer: &Signer| rules.signers.iter().any(|key| key == signer.public().text());
     let why = match signer {
         _ if rules.signers.is_empty() => return Ok(()),

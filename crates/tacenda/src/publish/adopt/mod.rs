@@ -28,12 +28,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// A release that is to be adopted.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Foundling {
     /// The published file.
     pub file: PathBuf,
     /// The table it was made from, if that is known.
-    pub truth: Option<PathBuf>,
+    pub truth: Option<Source>,
     /// The label of the release; by default the name of its file.
     pub label: Option<String>,
 }
@@ -108,7 +108,7 @@ impl Project {
         let mut left_out = 0;
         let mut adoptions = Vec::new();
         for (at, foundling) in foundlings.iter().enumerate() {
-            let truth = foundling.truth.as_ref().map(|path| self.truth(path, &values, options)).transpose()?;
+            let truth = foundling.truth.as_ref().map(|table| self.truth(table, &values, options)).transpose()?;
             if let Some(table) = &truth {
                 values = table.values.clone();
             }
@@ -189,10 +189,9 @@ impl Project {
         }
     }
 
-    fn truth(&self, path: &Path, values: &Values, options: &ReadOptions) -> Result<Table, ProjectError> {
+    fn truth(&self, source: &Source, values: &Values, options: &ReadOptions) -> Result<Table, ProjectError> {
         let key = self.seed().key("identifier");
-        let source = Source::open(path)?;
-        Ok(ingest::read_snapshot(&source, &self.policy().schema, &key, values, options)?.table)
+        Ok(ingest::read_snapshot(source, &self.policy().schema, &key, values, options)?.table)
     }
 
     fn label(&self, foundling: &Foundling, number: u32, others: &[Adoption]) -> Result<String, ProjectError> {

@@ -1,7 +1,10 @@
 //! What becomes of the people of one part: compared with those of the vault.
 
+use crate::grouping::buckets::crowd::Rates;
 use crate::model::{Change, History, Record, Row, Table};
+use crate::promise::Stayed;
 use crate::publish::on_disk::Counted;
+use serde::{Deserialize, Serialize};
 
 /// What becomes of a person.
 pub(super) enum Fate<'a> {
@@ -53,6 +56,39 @@ pub(super) fn compare_part<E>(
         tell(Fate::Kept(gone, None))?;
     }
     Ok(counted)
+}
+
+/// What was counted of people who get a bucket first.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(super) struct Crowded {
+    pub counted: Counted,
+    pub rates: Rates,
+    /// Who of the last snapshot is still there; `None` before the first release.
+    pub stayed: Option<Stayed>,
+}
+
+/// Counts how the people of a part came and went. `before` has the records of the part, and `last` its rows of the last
+/// snapshot.
+pub(super) fn count_part(before: &History, last: Option<&Table>, table: &Table) -> Crowded {
+    let mut counted = Counted { change: Change::between(before, last, table), here: table.len(), ..Counted::default() };
+    for value in table.sensitive() {
+        counted.values.resize(counted.values.len().max(value.index() + 1), 0);
+        counted.values[value.index()] += 1;
+    }
+    let mut rates = Rates::default();
+    rates.add(before, table);
+    Crowded { counted, rates, stayed: last.map(|last| Stayed::between(last, table)) }
+}
+
+impl Crowded {
+    /// These, and those of other people.
+    pub fn and(self, other: Crowded) -> Crowded {
+        let stayed = match (self.stayed, other.stayed) {
+            (Some(mine), Some(theirs)) => Some(mine.and(theirs)),
+            (mine, theirs) => mine.or(theirs),
+        };
+        Crowded { counted: self.counted.and(other.counted), rates: self.rates.and(other.rates), stayed }
+    }
 }
 
 impl Counted {

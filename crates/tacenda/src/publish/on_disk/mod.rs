@@ -10,13 +10,14 @@
 //!
 //! Every step calls what the way in memory calls, with fewer people at a time. So the release is the same, to the byte.
 //! The way is chosen if `--memory` is less than the table needs. A promise must form its groups by units
-//! ([`FromDisk`]); other ones are refused, with the reason.
+//! (`promise::FromDisk`), or give everyone a bucket first (`promise::FromSeats`, `seats.rs`). Others are refused, with the reason.
 
 mod cluster;
 mod compare;
 mod people;
 mod release;
 mod rows;
+mod seats;
 mod snapshot;
 mod units;
 
@@ -25,11 +26,13 @@ pub(super) use cluster::{Driving, drive};
 pub(super) use people::{Everyone, NextPeople};
 pub(super) use release::{Making, prepare};
 
+use crate::grouping::buckets::crowd::Rates;
 use crate::ingest::{self, ReadOptions, Snapshot, Source};
 use crate::ledger::{LedgerError, Scratch, ScratchFile, Store, parts_of};
 use crate::model::{Change, History, Record, RecordKey, Schema, Table};
+use crate::promise::{DiskForm, Stayed};
 use crate::publish::amend::Amended;
-use crate::publish::on_disk::compare::{Fate, compare_part};
+use crate::publish::on_disk::compare::{Crowded, Fate, compare_part, count_part};
 use crate::publish::on_disk::rows::{Fan, Shape};
 use crate::publish::on_disk::snapshot::{Parts, Reading};
 use crate::publish::{ProjectError, erased_note};
@@ -41,6 +44,9 @@ const MOST_FILES: usize = 256;
 
 /// How many people one file holds, unless there are so many that the files would be too many.
 pub(super) const PEOPLE_PER_FILE: usize = 1 << 16;
+
+/// How many bytes of memory the way from disk takes, however few people there are.
+pub(super) const BYTES_ON_DISK: u64 = 128 << 20;
 
 /// The people of a release, on disk. Private.
 #[derive(Debug)]
@@ -59,6 +65,13 @@ pub(super) struct OnDisk {
     /// In how many parts the vault has its people.
     past_parts: usize,
     per_file: usize,
+    /// Where everyone gets a bucket first: by part, the records of those who are here; and how people came and went. `kept` has
+    /// somebody only if people are only added.
+    known: Vec<Option<ScratchFile>>,
+    rates: Rates,
+    stayed: Option<Stayed>,
+    /// How many bytes of memory are allowed.
+    allowed: u64,
     /// What a cluster has formed and judged of these people.
     elsewhere: Mutex<Option<cluster::Elsewhere>>,
 }
@@ -74,10 +87,17 @@ struct Counted {
     out: usize,
     /// How many people are here.
     here: usize,
-    /// How many newcomers have each value.
+    /// How many newcomers have each value; where everyone gets a bucket first, how many people.
     values: Vec<u64>,
     /// Whether a newcomer was in no earlier snapshot.
     is_anybody_new: bool,
+}
+
+impl Counted {
+    /// Nobody, where there are so many values.
+    fn nobody(values: usize) -> Counted {
+        Counted { values: vec![0; values], ..Counted::default() }
+    }
 }
 
 /// How people are read onto the disk.
@@ -90,6 +110,10 @@ pub(super) struct Plan<'a> {
     pub per_file: usize,
     /// The values that columns gained since the last release.
     pub amended: &'a Amended,
+    /// How the promise forms groups.
+    pub form: DiskForm<'a>,
+    /// How many bytes of memory are allowed.
+    pub allowed: u64,
 }
 
 impl OnDisk {
@@ -123,11 +147,18 @@ impl OnDisk {
             counted: Counted::default(),
             past_parts,
             per_file,
+            known: Vec::new(),
+            rates: Rates::default(),
+            stayed: None,
+            allowed: plan.allowed,
             snapshot: parts,
             scratch,
             elsewhere: Mutex::new(None),
         };
-        on_disk.compare(plan, &history)?;
+        match plan.form {
+            DiskForm::Seats(kernel) => on_disk.compare_all(plan, &history, kernel.only_adds())?,
+            DiskForm::Units(_) => on_disk.compare(plan, &history)?,
+        }
         let texts = &on_disk.snapshot.texts;
         let no_rows = vec![Vec::new(); schema.quasi.len()];
         let table = Table::new(Vec::new(), no_rows, Vec::new(), texts.values.clone(), Vec::new(), texts.public.clone());
@@ -164,23 +195,16 @@ impl OnDisk {
 
     /// Sorts everyone into files by what became of them.
     fn compare(&mut self, plan: &Plan<'_>, history: &History) -> Result<(), ProjectError> {
-        let Plan { store, schema, amended, .. } = *plan;
+        let Plan { store, schema, .. } = *plan;
         let (shape, parts) = (Shape::of(schema), self.snapshot.len());
         let units = history.groups.regions.len().div_ceil(self.groups_per_unit);
         let (mut kept, mut newcomers) = (Fan::new(&self.scratch, units), Fan::new(&self.scratch, parts));
         let mut out = Fan::new(&self.scratch, parts);
         let mut past = PastPeople::new(store, self.past_parts);
-        let values = vec![0; self.snapshot.texts.values.len()];
-        let (mut counted, mut row) = (Counted { values, ..Counted::default() }, Vec::new());
+        let mut counted = Counted::nobody(self.snapshot.texts.values.len());
+        let mut row = Vec::new();
         for part in 0..parts {
-            let mut table = self.snapshot.read(&self.scratch, part, schema)?;
-            let (records, last) = past.part(part, parts)?;
-            let (before, last) =
-                amended.recode(History { releases: history.releases, records, ..History::default() }, last);
-            if amended.is_any() {
-                amended.stay(schema, &mut table, last.as_ref(), &before);
-                self.snapshot.set_quasi(&self.scratch, part, &table)?;
-            }
+            let (table, before, last) = part_and_past(plan, (&mut self.snapshot, &self.scratch), &mut past, part)?;
             let of_part = compare_part(&before, last.as_ref(), &table, |fate| {
                 row.clear();
                 match fate {
@@ -202,6 +226,60 @@ impl OnDisk {
         }
         (self.kept, self.newcomers, self.out) = (kept.finish()?, newcomers.finish()?, out.finish()?);
         self.counted = counted;
+        Ok(())
+    }
+}
+
+/// A part, and the records and the last snapshot of the same part.
+fn part_and_past(
+    plan: &Plan<'_>,
+    (snapshot, scratch): (&mut Parts, &Scratch),
+    past: &mut PastPeople<'_>,
+    part: usize,
+) -> Result<(Table, History, Option<Table>), LedgerError> {
+    let Plan { schema, amended, store, .. } = *plan;
+    let mut table = snapshot.read(scratch, part, schema)?;
+    let (records, last) = past.part(part, snapshot.len())?;
+    let (before, last) = amended.recode(History { releases: store.releases(), records, ..History::default() }, last);
+    if amended.is_any() {
+        amended.stay(schema, &mut table, last.as_ref(), &before);
+        snapshot.set_quasi(scratch, part, &table)?;
+    }
+    Ok((table, before, last))
+}
+
+impl OnDisk {
+    /// Counts how people came and went, and keeps the records of those who are here. Where people are only added, people of the
+    /// last release go to files by group, too.
+    fn compare_all(&mut self, plan: &Plan<'_>, history: &History, only_adds: bool) -> Result<(), ProjectError> {
+        let shape = Shape::of(plan.schema);
+        let units = if only_adds { history.groups.regions.len().div_ceil(self.groups_per_unit) } else { 0 };
+        let (mut kept, mut row) = (Fan::new(&self.scratch, units), Vec::new());
+        let mut past = PastPeople::new(plan.store, self.past_parts);
+        let mut all = Crowded { counted: Counted::nobody(self.snapshot.texts.values.len()), ..Crowded::default() };
+        for part in 0..self.snapshot.len() {
+            let (table, before, last) = part_and_past(plan, (&mut self.snapshot, &self.scratch), &mut past, part)?;
+            let mut of_part = count_part(&before, last.as_ref(), &table);
+            if only_adds {
+                let counted = compare_part(&before, last.as_ref(), &table, |fate| {
+                    let Fate::Kept(record, here) = fate else { return Ok(()) };
+                    row.clear();
+                    shape.put_kept(&table, record, here, &mut row);
+                    kept.put(record.group as usize / self.groups_per_unit, &row)
+                })?;
+                of_part.counted.missing = counted.missing;
+            }
+            all = all.and(of_part);
+            let mut numbers = Vec::new();
+            for record in before.align(&table).flatten() {
+                rows::put_key(record.key, &mut numbers);
+                rows::put_record(record, &mut numbers);
+            }
+            let is_any = !numbers.is_empty();
+            self.known.push(is_any.then(|| rows::write(&self.scratch, &numbers)).transpose()?);
+        }
+        self.kept = kept.finish()?;
+        Crowded { counted: self.counted, rates: self.rates, stayed: self.stayed } = all;
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use crate::model::{
     Grouping, History, Membership, PastGroups, RecordKey, Regions, Release, Row, Schema, Seed, Span, Table, Value,
     in_policy_order, people_by_code,
 };
-use crate::promise::{Changes, FromDisk, PolicyFile, SeriesPromise};
+use crate::promise::{Changes, DiskForm, FromDisk, PolicyFile, SeriesPromise};
 use crate::publish::on_disk::people::NextPeople;
 use crate::publish::on_disk::rows::{self, Fan};
 use crate::publish::on_disk::units::{Joined, Members, Unit};
@@ -24,7 +24,7 @@ use std::sync::PoisonError;
 pub(in crate::publish) struct Making<'a> {
     pub file: &'a PolicyFile,
     pub promise: &'a SeriesPromise,
-    pub kernel: &'a dyn FromDisk,
+    pub form: DiskForm<'a>,
     pub store: &'a Store,
     pub seed: &'a Seed,
     /// What is known of the past, without the records of people.
@@ -38,19 +38,17 @@ pub(in crate::publish) fn prepare(
     making: &Making<'_>,
     step: &dyn Fn(&str),
 ) -> Result<(Prepared, NextPeople), ProjectError> {
-    let Making { file, on_disk, history, .. } = *making;
+    let Making { file, on_disk, .. } = *making;
     let elsewhere = on_disk.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(judged) = elsewhere {
         return cluster::prepare(making, judged);
     }
-    let mut formed = making.form(step)?;
+    let mut formed = match making.form {
+        DiskForm::Units(kernel) => making.form_units(kernel, step)?,
+        DiskForm::Seats(kernel) => making.form_seats(kernel, step)?,
+    };
     let (people, withheld) = (on_disk.people(), formed.left_out());
-    assert_limits(file, 0, formed.sensitive.len(), withheld, people)?;
-    let by_code = |attribute: usize, _| formed.codes[attribute].iter().map(|(&code, &people)| (code, people)).collect();
-    let counts = counts::of_people(file, history, formed.sensitive.len() as u64, &by_code);
-    let order = numbers(making.seed, history.releases + 1, formed.ends.len());
-    let mut release = formed.release(making, &order);
-    release.counts = counts;
+    let (release, order) = formed.finish(making, people)?;
     step("judging, unit by unit");
     let (release, placed) = making.judge(release, &order, &formed, step)?;
     let (next, people_after) = making.after(&release, &order, &placed)?;
@@ -71,11 +69,16 @@ pub(in crate::publish) fn prepare(
     Ok((prepared, people_after))
 }
 
+/// Marks a row without public cells: a counterfeit.
+const NO_CELL: u32 = u32::MAX;
+
 /// The groups of all units, in the policy's order.
 #[derive(Default)]
 pub(super) struct Formed {
     pub ends: Vec<u32>,
     pub regions: Vec<Span>,
+    /// Per group, how many of its rows are counterfeits.
+    pub counterfeits: Vec<u32>,
     /// Per row the value; and the person's public cells and linked id, where these are published.
     pub sensitive: Vec<Value>,
     pub public: Vec<u32>,
@@ -105,9 +108,11 @@ pub(super) struct Solved {
 }
 
 #[derive(Clone, Copy)]
-enum Of {
+pub(super) enum Of {
     Kept(usize),
     New(Option<ScratchFile>),
+    /// The file of some buckets.
+    Seated(Option<ScratchFile>),
 }
 
 impl Formed {
@@ -115,52 +120,57 @@ impl Formed {
         self.taken_out + self.waiting + self.out
     }
 
-    /// Adds the groups of a unit that were formed elsewhere: ends, regions, and per row the value, public cells and linked id.
-    pub fn take(
-        &mut self,
-        ends: Vec<u32>,
-        mut regions: Vec<Span>,
-        (mut sensitive, mut public, mut linked): (Vec<Value>, Vec<u32>, Vec<u64>),
-        codes: Vec<BTreeMap<u32, u64>>,
-    ) {
+    /// Adds groups that follow.
+    pub fn append(&mut self, groups: SomeGroups) {
         let base = self.sensitive.len() as u32;
-        self.ends.extend(ends.iter().map(|end| base + end));
-        self.regions.append(&mut regions);
-        self.sensitive.append(&mut sensitive);
-        self.public.append(&mut public);
-        self.linked.append(&mut linked);
-        for (all, more) in self.codes.iter_mut().zip(codes) {
+        self.ends.extend(groups.ends.iter().map(|end| base + end));
+        self.counterfeits.extend(groups.counterfeits);
+        self.regions.extend(groups.regions);
+        self.sensitive.extend(groups.sensitive);
+        self.public.extend(groups.public);
+        self.linked.extend(groups.linked);
+        self.codes.resize(groups.codes.len().max(self.codes.len()), BTreeMap::new());
+        for (all, more) in self.codes.iter_mut().zip(groups.codes) {
             more.into_iter().for_each(|(code, people)| *all.entry(code).or_default() += people);
         }
     }
 
-    /// Adds the groups of a unit.
-    fn push(&mut self, making: &Making<'_>, of: Of, table: &Table, grouping: &Grouping) -> Result<(), LedgerError> {
-        let Making { file, seed, on_disk, .. } = *making;
-        let all: Vec<u32> = (0..grouping.len() as u32).collect();
-        let part = Part::new(&file.schema, grouping, table, &all);
-        let (base, first) = (self.sensitive.len() as u32, self.ends.len());
-        self.ends.extend(part.ends.iter().map(|end| base + end));
-        self.regions.extend_from_slice(&part.regions);
-        self.sensitive.extend(part.rows.iter().map(|row| row.0));
-        if !file.schema.public.is_empty() {
-            self.public.extend(part.rows.iter().map(|row| table.public()[row.1 as usize]));
-        }
-        if file.output.linked_ids {
-            let key = seed.key("linked ids");
-            self.linked.extend(part.rows.iter().map(|row| linked_id(&key, table, row.1)));
-        }
+    /// The finished release, and the group of the policy's order at each of its places. Too many people left out are refused,
+    /// and so are too many counterfeits. There are `people` people in all.
+    pub fn finish(&mut self, making: &Making<'_>, people: usize) -> Result<(Release, Vec<u32>), ProjectError> {
+        let Making { file, history, seed, .. } = *making;
+        let counterfeits: usize = self.counterfeits.iter().map(|&rows| rows as usize).sum();
+        let published = self.sensitive.len() - counterfeits;
+        assert_limits(file, counterfeits, published, self.left_out(), people)?;
         self.codes.resize(file.schema.quasi.len(), BTreeMap::new());
-        let rows: Vec<u32> = part.rows.iter().map(|row| row.1).collect();
-        count_codes(&mut self.codes, &file.schema, table, &rows);
-        let left_out = grouping.withheld.iter().map(|row| row.0);
-        let members = Members::write(&on_disk.scratch, &part.ends, rows.into_iter(), left_out)?;
+        let by_code =
+            |attribute: usize, _| self.codes[attribute].iter().map(|(&code, &people)| (code, people)).collect();
+        let counts = counts::of_people(file, history, published as u64, &by_code);
+        let order = numbers(seed, history.releases + 1, self.ends.len());
+        let mut release = self.release(making, &order);
+        release.counts = counts;
+        Ok((release, order))
+    }
+
+    /// Adds the groups of a unit.
+    pub(super) fn push(
+        &mut self,
+        making: &Making<'_>,
+        of: Of,
+        table: &Table,
+        grouping: &Grouping,
+    ) -> Result<(), LedgerError> {
+        let Making { file, seed, on_disk, .. } = *making;
+        let linked = file.output.linked_ids.then(|| seed.key("linked ids"));
+        let (groups, members) = SomeGroups::of(&file.schema, grouping, table, linked.as_ref());
+        let (first, members) = (self.ends.len(), Members::write(&on_disk.scratch, &members)?);
+        self.append(groups);
         self.units.push(Solved { of, members, groups: first..self.ends.len() });
         Ok(())
     }
 
     /// The finished release: the groups in their order, which is a permutation of the policy's.
-    pub fn release(&mut self, making: &Making<'_>, order: &[u32]) -> Release {
+    fn release(&mut self, making: &Making<'_>, order: &[u32]) -> Release {
         let Making { file, seed, history, on_disk, label, .. } = *making;
         let stamp = Stamp { seed, number: history.releases + 1, label, linked_ids: file.output.linked_ids };
         let attributes = file.schema.quasi.len();
@@ -170,7 +180,7 @@ impl Formed {
             ends: Vec::with_capacity(order.len()),
             regions: Regions::new(attributes),
             sensitive: Vec::with_capacity(self.sensitive.len()),
-            counterfeits: vec![0; order.len()],
+            counterfeits: order.iter().map(|&group| self.counterfeits[group as usize]).collect(),
             public_texts: if self.public.is_empty() { Vec::new() } else { on_disk.snapshot.texts.public.clone() },
             values: on_disk.snapshot.texts.values.clone(),
             ..Release::default()
@@ -184,7 +194,7 @@ impl Formed {
             release.ends.push(release.sensitive.len() as u32);
             release.linked.extend_from_slice(self.linked.get(rows.clone()).unwrap_or_default());
             if !self.public.is_empty() {
-                let cells = self.public[rows.clone()].to_vec();
+                let cells = self.public[rows.clone()].iter().copied().filter(|&cell| cell != NO_CELL).collect();
                 release.public.append(&mut dealt(&lots, place, rows.len(), cells));
             }
         }
@@ -194,19 +204,65 @@ impl Formed {
     }
 }
 
-/// Adds how many of some rows have each code.
+/// Some groups of a release, in the policy's order.
+#[derive(Default)]
+pub(super) struct SomeGroups {
+    pub ends: Vec<u32>,
+    pub regions: Vec<Span>,
+    /// Per group, how many of its rows are counterfeits.
+    pub counterfeits: Vec<u32>,
+    /// Per row the value; and the person's public cells and linked id, where these are published.
+    pub sensitive: Vec<Value>,
+    pub public: Vec<u32>,
+    pub linked: Vec<u64>,
+    /// Per attribute, how many published people have each code.
+    pub codes: Vec<BTreeMap<u32, u64>>,
+}
+
+impl SomeGroups {
+    /// The groups of a unit; and who is in which, as [`Members`] has it. `linked` is the key of linked ids, where these are
+    /// published.
+    pub fn of(
+        schema: &Schema,
+        grouping: &Grouping,
+        table: &Table,
+        linked: Option<&[u8; 32]>,
+    ) -> (SomeGroups, Vec<u32>) {
+        let all: Vec<u32> = (0..grouping.len() as u32).collect();
+        let part = Part::new(schema, grouping, table, &all);
+        let cell = |row: &(Value, u32)| table.public().get(row.1 as usize).copied().unwrap_or(NO_CELL);
+        let rows: Vec<u32> = part.rows.iter().map(|row| row.1).collect();
+        let mut codes = vec![BTreeMap::new(); schema.quasi.len()];
+        count_codes(&mut codes, schema, table, &rows);
+        let has_public = !schema.public.is_empty();
+        let groups = SomeGroups {
+            sensitive: part.rows.iter().map(|row| row.0).collect(),
+            public: part.rows.iter().filter(|_| has_public).map(cell).collect(),
+            linked: linked.map_or_else(Vec::new, |key| rows.iter().map(|&row| linked_id(key, table, row)).collect()),
+            counterfeits: part.counterfeits,
+            regions: part.regions,
+            codes,
+            ends: part.ends,
+        };
+        let members = Members::numbers(&groups.ends, &rows, grouping.withheld.iter().map(|row| row.0));
+        (groups, members)
+    }
+}
+
+/// Adds how many of some rows have each code. Counterfeits have none.
 pub(super) fn count_codes(codes: &mut [BTreeMap<u32, u64>], schema: &Schema, table: &Table, rows: &[u32]) {
+    let people: Vec<u32> = rows.iter().copied().filter(|&row| row != Membership::COUNTERFEIT).collect();
     for (attribute, (codes, quasi)) in codes.iter_mut().zip(&schema.quasi).enumerate() {
         let column = table.quasi(attribute);
-        let found = people_by_code(rows.iter().map(|&row| column[row as usize]), quasi.size());
+        let found = people_by_code(people.iter().map(|&row| column[row as usize]), quasi.size());
         found.into_iter().for_each(|(code, people)| *codes.entry(code).or_default() += people);
     }
 }
 
 impl Making<'_> {
     /// Forms the groups of all units.
-    fn form(&self, step: &dyn Fn(&str)) -> Result<Formed, ProjectError> {
-        let Making { file, kernel, history, on_disk, .. } = *self;
+    fn form_units(&self, kernel: &dyn FromDisk, step: &dyn Fn(&str)) -> Result<Formed, ProjectError> {
+        let Making { file, history, on_disk, .. } = *self;
         let counted = &on_disk.counted;
         let refused = |error: GroupingError| ProjectError::from(PublishError::from(error));
         kernel.refuse_columns(&file.schema).map_err(refused)?;
@@ -236,7 +292,7 @@ impl Making<'_> {
             formed.waiting += formed.joined.wait;
             formed.in_no_unit = std::mem::take(&mut formed.joined.waiting);
         } else if kernel.is_cut(counted.newcomers, counted.is_anybody_new) {
-            self.form_new(&mut formed, step)?;
+            self.form_new(kernel, &mut formed, step)?;
         } else {
             formed.waiting = counted.newcomers;
             formed.in_no_unit = on_disk.newcomers.clone();
@@ -249,8 +305,8 @@ impl Making<'_> {
     }
 
     /// Forms the groups of arrivals who are cut among themselves.
-    fn form_new(&self, formed: &mut Formed, step: &dyn Fn(&str)) -> Result<(), ProjectError> {
-        let Making { file, kernel, history, on_disk, seed, .. } = *self;
+    fn form_new(&self, kernel: &dyn FromDisk, formed: &mut Formed, step: &dyn Fn(&str)) -> Result<(), ProjectError> {
+        let Making { file, history, on_disk, seed, .. } = *self;
         let lots = seed.lots("group", history.releases + 1);
         let (units, files) = on_disk.cut_newcomers(kernel, &file.schema, step)?;
         step("grouping arrivals, unit by unit");
@@ -285,6 +341,7 @@ impl Making<'_> {
             let Unit { table, history, .. } = match solved.of {
                 Of::Kept(at) => on_disk.kept_unit(at, schema, history, &formed.joined)?,
                 Of::New(unit) => on_disk.new_unit(unit, schema, history)?,
+                Of::Seated(unit) => on_disk.seated_unit(unit, schema, history)?,
             };
             let (membership, numbers) = solved.members.read(&on_disk.scratch, &places[solved.groups.clone()])?;
             let some = release.only(&numbers);
@@ -292,15 +349,21 @@ impl Making<'_> {
                 Evidence { schema, history: &history, table: &table, release: &some, membership: &membership };
             faults.merge(gate_unit(&|evidence| promise.inner().check(evidence), &evidence, &numbers));
             count_codes(&mut codes, schema, &table, &membership.rows);
-            if let Some(last) = &mut last {
+            if let (Some(last), DiskForm::Units(_)) = (&mut last, self.form) {
                 append(last, last_release(&history));
             }
             let first = solved.groups.start as u32;
             let people = (0..some.group_count()).flat_map(|group| some.group_rows(group).map(move |row| (row, group)));
-            let people = people.map(|(row, group)| (membership.rows[row], first + membership.policy_groups[group]));
+            let people = people
+                .filter_map(|(row, group)| Some((membership.person(row)?.0, first + membership.policy_groups[group])));
             let left_out = membership.withheld.iter().map(|row| (row.0, LEFT_OUT));
             for (row, group) in people.chain(left_out) {
                 put_placed(&mut placed, table.key(Row(row)), group, parts)?;
+            }
+        }
+        if let (Some(last), DiskForm::Seats(_)) = (&mut last, self.form) {
+            for at in 0..on_disk.kept_units() {
+                append(last, last_release(&on_disk.kept_unit(at, schema, history, &formed.joined)?.history));
             }
         }
         let waiting = formed.in_no_unit.iter().map(|&file| (file, true));
@@ -344,7 +407,8 @@ impl Making<'_> {
             let before = History {
                 releases: history.releases,
                 records: past.records(part, parts)?,
-                past_sets: history.past_sets.clone(),
+                past_sets: history.past_sets[RecordKey::part_of(&history.past_sets, |(key, _)| *key, part, parts)]
+                    .to_vec(),
                 erased: history.erased.clone(),
                 ..History::default()
             };

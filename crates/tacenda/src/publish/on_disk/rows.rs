@@ -66,6 +66,15 @@ impl Shape {
         put_record(record, out);
     }
 
+    /// Appends what the history says of a person, behind their row: whether they are known, and their record.
+    pub fn put_known(self, record: Option<&Record>, out: &mut Vec<u32>) {
+        out.push(u32::from(record.is_some()));
+        match record {
+            Some(record) => put_record(record, out),
+            None => out.resize(out.len() + RECORD, 0),
+        }
+    }
+
     /// The people of some rows, which are sorted by key.
     pub fn table<'r>(self, rows: impl Iterator<Item = &'r [u32]> + Clone, texts: &Texts) -> Table {
         let column = |at: usize| rows.clone().map(|row| row[at]).collect::<Vec<u32>>();

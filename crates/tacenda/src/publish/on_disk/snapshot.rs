@@ -175,6 +175,15 @@ impl Parts {
         self.read_some(scratch, part..part + 1, schema)
     }
 
+    /// A part without its quasi columns and public cells.
+    pub fn narrow(&self, scratch: &Scratch, part: usize, schema: &Schema) -> Result<Table, LedgerError> {
+        let part = &self.parts[part];
+        let mut keys = Vec::with_capacity(part.people);
+        self.keys_onto(scratch, part, &mut keys)?;
+        let values = rows::read(scratch, part.columns[schema.quasi.len()])?.into_iter().map(Value).collect();
+        Ok(Table::new(keys, Vec::new(), values, self.texts.values.clone(), Vec::new(), Vec::new()))
+    }
+
     /// Parts that follow each other, as one table.
     pub fn read_some(&self, scratch: &Scratch, some: Range<usize>, schema: &Schema) -> Result<Table, LedgerError> {
         let some = &self.parts[some];

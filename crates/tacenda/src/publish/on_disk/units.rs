@@ -29,9 +29,16 @@ pub(super) struct Joined {
 }
 
 impl Unit {
-    /// The people of some groups of the last release, from rows sorted by key. `regions` are those of the groups, the first
-    /// of which is `first`; in the unit they are numbered from 0 on.
-    pub fn kept(rows: &[u32], shape: Shape, first: u32, regions: Regions, past: &History, texts: &Texts) -> Unit {
+    /// The people of some groups of the last release, from rows sorted by key, and those who join them: each such row is
+    /// followed by its group. `regions` are those of the groups, the first of which is `first`; in the unit they are
+    /// numbered from 0 on. `past` has at least what is known of these people besides records.
+    pub fn kept(
+        (rows, arrivals): (&[u32], &[u32]),
+        shape: Shape,
+        (first, regions): (u32, Regions),
+        past: &History,
+        texts: &Texts,
+    ) -> Unit {
         let all = || rows.chunks_exact(shape.kept_width());
         let record = |row: &[u32]| {
             let record = rows::record(rows::key(row), &row[shape.width() + 1..]);
@@ -40,12 +47,42 @@ impl Unit {
         let history = History {
             releases: past.releases,
             records: all().map(record).collect(),
+            past_sets: past_sets_of(past, all().map(rows::key)),
+            value_sets: past.value_sets.clone(),
             groups: PastGroups { regions, cells: Regions::default() },
             values: past.values.clone(),
+            erased: past.erased.clone(),
             ..History::default()
         };
         let here = all().filter(|row| row[shape.width()] == 1);
-        Unit { table: shape.table(here, texts), history, joining: Vec::new() }
+        if arrivals.is_empty() {
+            return Unit { table: shape.table(here, texts), history, joining: Vec::new() };
+        }
+        let arrivals = arrivals.chunks_exact(shape.width() + 1).map(|row| (row, Some(row[shape.width()])));
+        let mut everyone: Vec<(&[u32], Option<u32>)> = here.map(|row| (row, None)).chain(arrivals).collect();
+        everyone.sort_by_key(|(row, _)| rows::key(row));
+        let joins = (0..).zip(&everyone).filter_map(|(row, (_, group))| Some(((*group)? - first, Row(row))));
+        let mut joining: Vec<(u32, Row)> = joins.collect();
+        joining.sort_unstable();
+        Unit { table: shape.table(everyone.iter().map(|(row, _)| *row), texts), history, joining }
+    }
+
+    /// The people of some buckets, from rows sorted by key, each followed by what the history says. `past` has at least what
+    /// is known of these people besides records.
+    pub fn seated(rows: &[u32], shape: Shape, past: &History, texts: &Texts) -> Unit {
+        let all = || rows.chunks_exact(shape.kept_width());
+        let is_known = |row: &&[u32]| row[shape.width()] == 1;
+        let records: Vec<Record> =
+            all().filter(is_known).map(|row| rows::record(rows::key(row), &row[shape.width() + 1..])).collect();
+        let history = History {
+            releases: past.releases,
+            past_sets: past_sets_of(past, records.iter().map(|record| record.key)),
+            records,
+            value_sets: past.value_sets.clone(),
+            values: past.values.clone(),
+            ..History::default()
+        };
+        Unit { table: shape.table(all(), texts), history, joining: Vec::new() }
     }
 
     /// The arrivals of one cell, from rows sorted by key.
@@ -76,23 +113,7 @@ impl OnDisk {
         let regions = &past.groups.regions;
         let mut mine = Regions::new(regions.attributes());
         (first..regions.len().min(first + self.groups_per_unit)).for_each(|group| mine.push(regions.get(group)));
-        let mut unit = Unit::kept(&numbers, shape, first as u32, mine, past, &self.snapshot.texts);
-        let all = || numbers.chunks_exact(shape.kept_width());
-        unit.history.value_sets = past.value_sets.clone();
-        unit.history.past_sets = past_sets_of(past, all().map(rows::key));
-        unit.history.erased = past.erased.clone();
-        if arrivals.is_empty() {
-            return Ok(unit);
-        }
-        let here = all().filter(|row| row[shape.width()] == 1);
-        let arrivals = arrivals.chunks_exact(shape.width() + 1).map(|row| (row, Some(row[shape.width()])));
-        let mut everyone: Vec<(&[u32], Option<u32>)> = here.map(|row| (row, None)).chain(arrivals).collect();
-        everyone.sort_by_key(|(row, _)| rows::key(row));
-        let joins = (0..).zip(&everyone).filter_map(|(row, (_, group))| Some(((*group)? - first as u32, Row(row))));
-        let mut joining: Vec<(u32, Row)> = joins.collect();
-        joining.sort_unstable();
-        let table = shape.table(everyone.iter().map(|(row, _)| *row), &self.snapshot.texts);
-        Ok(Unit { table, joining, ..unit })
+        Ok(Unit::kept((&numbers, &arrivals), shape, (first as u32, mine), past, &self.snapshot.texts))
     }
 
     /// Sorts the arrivals by the groups that they join.
@@ -169,7 +190,7 @@ impl OnDisk {
 }
 
 /// The earlier value sets of some people, who are sorted.
-fn past_sets_of(past: &History, people: impl Iterator<Item = RecordKey>) -> Vec<(RecordKey, ValueSetId)> {
+pub(super) fn past_sets_of(past: &History, people: impl Iterator<Item = RecordKey>) -> Vec<(RecordKey, ValueSetId)> {
     let sets = &past.past_sets;
     if sets.is_empty() {
         return Vec::new();
@@ -186,21 +207,16 @@ fn past_sets_of(past: &History, people: impl Iterator<Item = RecordKey>) -> Vec<
 pub(super) struct Members(ScratchFile);
 
 impl Members {
-    /// Writes who is in which of a unit's groups: where each group ends, the rows of all, and who is left out.
-    pub fn write(
-        scratch: &Scratch,
-        ends: &[u32],
-        rows: impl Iterator<Item = u32>,
-        left_out: impl Iterator<Item = u32>,
-    ) -> Result<Members, LedgerError> {
-        Ok(Members(rows::write(scratch, &Members::numbers(ends, rows, left_out))?))
+    /// Writes who is in which of a unit's groups.
+    pub fn write(scratch: &Scratch, numbers: &[u32]) -> Result<Members, LedgerError> {
+        Ok(Members(rows::write(scratch, numbers)?))
     }
 
-    /// The same as numbers.
-    pub fn numbers(ends: &[u32], rows: impl Iterator<Item = u32>, left_out: impl Iterator<Item = u32>) -> Vec<u32> {
+    /// Who is in which of a unit's groups, as numbers: where each group ends, the rows of all, and who is left out.
+    pub fn numbers(ends: &[u32], rows: &[u32], left_out: impl Iterator<Item = u32>) -> Vec<u32> {
         let mut numbers = vec![ends.len() as u32];
         numbers.extend_from_slice(ends);
-        numbers.extend(rows);
+        numbers.extend_from_slice(rows);
         numbers.extend(left_out);
         numbers
     }

@@ -35,6 +35,16 @@ pub enum BlobKind {
     New,
     /// People who are out for good.
     Out,
+    /// Everyone who is here, with what the history says of them: where everyone gets a bucket first.
+    Known,
+    /// Earlier value sets of people.
+    Sets,
+    /// Per person of a part, the unit or the group that they go to.
+    Seats,
+    /// People who join groups of the last release, each with a group.
+    Joining,
+    /// The buckets of a unit.
+    Buckets,
     /// Regions of groups of the last release.
     Regions,
     /// Who is in which group of a unit.
@@ -53,16 +63,23 @@ pub enum BlobKind {
     Last,
     /// To the driver: everyone in a part.
     People,
+    /// To the driver: what giving people a bucket depends on, or the codes of arrivals.
+    Crowd,
 }
 
 impl BlobKind {
     /// All of them.
-    pub const ALL: [BlobKind; 14] = [
+    pub const ALL: [BlobKind; 20] = [
         BlobKind::Encoded,
         BlobKind::Past,
         BlobKind::Kept,
         BlobKind::New,
         BlobKind::Out,
+        BlobKind::Known,
+        BlobKind::Sets,
+        BlobKind::Seats,
+        BlobKind::Joining,
+        BlobKind::Buckets,
         BlobKind::Regions,
         BlobKind::Members,
         BlobKind::Slice,
@@ -72,6 +89,7 @@ impl BlobKind {
         BlobKind::Groups,
         BlobKind::Last,
         BlobKind::People,
+        BlobKind::Crowd,
     ];
 
     /// Its number.

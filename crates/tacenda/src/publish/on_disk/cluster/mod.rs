@@ -7,6 +7,9 @@
 //! 1. Encode: rows become codes, by the first bits of their keys (a part). Texts go to the driver, which numbers them.
 //! 2. Compare: part by part, people are compared with those of the vault, which the driver sends.
 //! 3. Count: how many arrivals of a cell have which value. The driver cuts cells until each is small: a unit.
+//!    Or, where arrivals join groups of the last release, points and join: their codes come to the driver, and the group of each
+//!    goes back. Or, where everyone gets a bucket first, crowd and deal: keys, values and places on a curve come to the driver,
+//!    and the unit of each goes back.
 //! 4. Solve: unit by unit groups are formed. Their regions and values go to the driver, which makes the release of them.
 //! 5. Check: the driver sends each unit its part of the finished release, and the gate judges it against its people.
 //! 6. Gather: people come back to the driver, part by part, on their way into the vault. It judges that everyone is there
@@ -51,9 +54,10 @@ pub struct ClusterStep<'a> {
     pub each_place: Option<Vec<u8>>,
     /// Blobs that the driver adds before `each_place`.
     pub more: Vec<Blob>,
-    /// Whether the blobs it makes are kept in place of those that were kept. Otherwise all of them are for the driver, who
-    /// takes them one after another.
+    /// Whether the blobs it makes are kept in place of those that were kept. Otherwise all of them are for the driver.
     pub keeps: bool,
+    /// Whether the blobs for the driver have people in them, so that they should come one after another.
+    pub is_large: bool,
 }
 
 /// From what a step is made.

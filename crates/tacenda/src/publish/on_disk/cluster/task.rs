@@ -2,12 +2,12 @@
 
 use crate::grouping::ENGINE;
 use crate::grouping::top::{Counter, Sorter};
-use crate::ingest::{Kind, Problem};
-use crate::model::{Schema, Span};
+use crate::ingest::{AddedLeaves, Kind, Problem};
+use crate::model::{RecordKey, Schema, Span};
 use crate::promise::SeriesPromise;
 use crate::publish::ProjectError;
-use crate::publish::on_disk::Counted;
 use crate::publish::on_disk::cluster::blobs::RowSum;
+use crate::publish::on_disk::compare::Crowded;
 use serde::{Deserialize, Serialize};
 
 /// What a kernel is told. It holds derived keys, so it is private.
@@ -47,22 +47,48 @@ impl KernelTask {
 /// What there is to do.
 #[derive(Deserialize, Serialize)]
 pub(super) enum Job {
-    /// Rows become codes.
-    Encode { key: [u8; 32], parts: usize },
+    /// Rows become codes. The public texts of people who were erased are left out.
+    Encode { key: [u8; 32], parts: usize, erased: Vec<[u64; 2]> },
     /// People of a part are compared with the vault. Hashes become numbers.
-    Compare { releases: u32, values: Vec<(u64, u32)>, public: Vec<(u64, u32)>, groups_per_unit: usize },
+    Compare(Comparing),
     /// Arrivals are counted.
     Count(Counter),
+    /// Everyone goes to the driver without quasi columns; with a place on the curve, if it is asked.
+    Crowd { releases: u32, curve: bool },
+    /// Groups of the last release are looked at, where people are only added. `compares` says whether the driver needs them.
+    Look { past: Past, compares: bool },
+    /// The codes of arrivals go to the driver.
+    Points,
+    /// Arrivals go to the groups that they join. People who are left out go to places behind the units.
+    Join { units: Units, groups_per_unit: usize },
+    /// Everyone goes to the unit of their bucket. People who wait go to places behind the units.
+    Deal { units: Units },
     /// Arrivals go to their units, if they are cut. People who are left out go to places behind the units.
     Spread { sorter: Option<Sorter>, units: Units },
     /// People go to the driver as they are, in so many parts.
     Recall { parts: usize },
-    /// Groups are formed.
-    Solve { past: Past, linked: Option<[u8; 32]> },
+    /// Groups are formed. `lots` is the key of the lots of this release.
+    Solve { past: Past, linked: Option<[u8; 32]>, lots: [u8; 32] },
     /// The gate judges. `compares` says whether the last release is needed, too.
     Check { past: Past, parts: usize, compares: bool },
     /// People of a part are sorted.
     Gather,
+}
+
+/// How people are compared with the vault.
+#[derive(Deserialize, Serialize)]
+pub(super) struct Comparing {
+    pub releases: u32,
+    /// The numbers of texts, by hash.
+    pub values: Vec<(u64, u32)>,
+    pub public: Vec<(u64, u32)>,
+    pub groups_per_unit: usize,
+    /// The people who were erased, sorted.
+    pub erased: Vec<[u64; 2]>,
+    /// The leaves that columns gained since the first release.
+    pub added: AddedLeaves,
+    /// Whether columns gained values.
+    pub is_amended: bool,
 }
 
 /// How units are numbered: those of people of the last release, those of arrivals, and then the parts of people left out.
@@ -92,6 +118,10 @@ pub(super) struct Past {
     pub groups_per_unit: usize,
     /// The cells of the units of arrivals.
     pub cells: Vec<Vec<Span>>,
+    /// All value sets of the series.
+    pub value_sets: Vec<Vec<u32>>,
+    /// The people who were erased, sorted.
+    pub erased: Vec<[u64; 2]>,
 }
 
 /// What is said after rows were encoded.
@@ -101,6 +131,16 @@ pub(super) struct SaidEncoded {
     pub values: Vec<(u64, Vec<String>)>,
     pub public_texts: Vec<(u64, Vec<String>)>,
     pub problems: Vec<SaidProblem>,
+}
+
+/// Keys as they are sent.
+pub(super) fn sent_keys(keys: &[RecordKey]) -> Vec<[u64; 2]> {
+    keys.iter().map(|key| [key.hi, key.lo]).collect()
+}
+
+/// Whether somebody is among people who were sent, sorted.
+pub(super) fn is_among(sent: &[[u64; 2]], key: RecordKey) -> bool {
+    sent.binary_search(&[key.hi, key.lo]).is_ok()
 }
 
 /// A problem with the table.
@@ -124,6 +164,13 @@ impl SaidProblem {
     }
 }
 
+/// What is said after groups of the last release were looked at.
+#[derive(Default, Deserialize, Serialize)]
+pub(super) struct SaidLooked {
+    pub moved: usize,
+    pub revalued: usize,
+}
+
 /// What is said after a part was compared.
 #[derive(Default, Deserialize, Serialize)]
 pub(super) struct SaidCompared {
@@ -131,7 +178,9 @@ pub(super) struct SaidCompared {
     pub read: RowSum,
     pub people: RowSum,
     pub duplicates: u64,
-    pub counted: Counted,
+    /// How many people were left out because they are erased.
+    pub erased: usize,
+    pub crowded: Crowded,
     /// Per quasi attribute, how many rows have a value that is not listed.
     pub others: Vec<u64>,
 }

@@ -1,14 +1,15 @@
 //! The kernels of a unit: its groups are formed, and the gate judges them.
 
 use crate::audit::{Evidence, Faults, LEFT_OUT, gate_unit, last_release};
-use crate::model::{Grouping, History, Regions, Release, Row, Span, Table, Value, Values};
+use crate::grouping::buckets::Bucket;
+use crate::model::{History, Lots, RecordKey, Regions, Release, Row, Span, Value, ValueSetId, ValueSets, Values};
+use crate::promise::{Changes, DiskForm};
 use crate::publish::on_disk::cluster::blobs::{Blob, BlobKind, Sheaf, numbers_of_kind, sorted};
-use crate::publish::on_disk::cluster::kernel::{Kernel, put_placed};
-use crate::publish::on_disk::cluster::task::Past;
-use crate::publish::on_disk::release::count_codes;
+use crate::publish::on_disk::cluster::kernel::{Kernel, put_placed, read_sets};
+use crate::publish::on_disk::cluster::task::{Past, SaidLooked};
+use crate::publish::on_disk::release::{SomeGroups, count_codes};
 use crate::publish::on_disk::rows::Texts;
 use crate::publish::on_disk::units::{Members, Unit};
-use crate::publish::recode::{Part, linked_id};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -20,35 +21,33 @@ pub(super) struct SaidChecked {
     pub codes: Vec<BTreeMap<u32, u64>>,
 }
 
-/// The groups of a unit, in the policy's order, as they go to the driver.
+/// The groups of a unit, as they go to the driver.
 #[derive(Default)]
 pub(super) struct UnitGroups {
-    pub ends: Vec<u32>,
-    pub regions: Vec<Span>,
-    pub sensitive: Vec<Value>,
-    pub public: Vec<u32>,
-    pub linked: Vec<u64>,
-    /// How many people are left out; of those who stay, how many have moved or changed their value.
+    pub groups: SomeGroups,
+    /// How many people are left out; how many of these are arrivals who wait to join a group.
     pub withheld: usize,
-    pub moved: usize,
-    pub revalued: usize,
-    pub codes: Vec<BTreeMap<u32, u64>>,
+    pub wait: usize,
+    pub changes: Changes,
 }
 
 /// How many numbers stand before the groups.
-const HEADER: usize = 7;
+const HEADER: usize = 10;
 
 impl UnitGroups {
     fn write(&self, place: usize) -> Blob {
-        let counts = [self.ends.len(), self.sensitive.len(), self.public.len(), self.linked.len()];
+        let (groups, changes) = (&self.groups, self.changes);
+        let counts = [groups.ends.len(), groups.sensitive.len(), groups.public.len(), groups.linked.len()];
         let mut numbers: Vec<u32> = counts.map(|count| count as u32).to_vec();
-        numbers.extend([self.withheld, self.moved, self.revalued].map(|count| count as u32));
-        numbers.extend_from_slice(&self.ends);
-        put_spans(&self.regions, &mut numbers);
-        numbers.extend(self.sensitive.iter().map(|value| value.0));
-        numbers.extend_from_slice(&self.public);
-        numbers.extend(self.linked.iter().flat_map(|id| [(id >> 32) as u32, *id as u32]));
-        for codes in &self.codes {
+        numbers.extend([self.withheld, self.wait, changes.moved, changes.revalued].map(|count| count as u32));
+        numbers.extend([u32::from(changes.first_cohort.is_some()), changes.first_cohort.unwrap_or(0)]);
+        numbers.extend_from_slice(&groups.ends);
+        put_spans(&groups.regions, &mut numbers);
+        numbers.extend(groups.sensitive.iter().map(|value| value.0));
+        numbers.extend_from_slice(&groups.public);
+        numbers.extend(groups.linked.iter().flat_map(|id| [(id >> 32) as u32, *id as u32]));
+        numbers.extend_from_slice(&groups.counterfeits);
+        for codes in &groups.codes {
             numbers.push(codes.len() as u32);
             numbers.extend(codes.iter().flat_map(|(&code, &people)| [code, people as u32]));
         }
@@ -60,23 +59,58 @@ impl UnitGroups {
         let (header, rest) = numbers.split_at(HEADER);
         let count = |at: usize| header[at] as usize;
         let mut rest = Cursor(rest);
-        UnitGroups {
+        let groups = SomeGroups {
             ends: rest.take(count(0)).to_vec(),
             regions: rest.spans(count(0) * attributes),
             sensitive: rest.take(count(1)).iter().map(|&value| Value(value)).collect(),
             public: rest.take(count(2)).to_vec(),
             linked: rest.longs(count(3)),
-            withheld: count(4),
-            moved: count(5),
-            revalued: count(6),
+            counterfeits: rest.take(count(0)).to_vec(),
             codes: (0..attributes)
                 .map(|_| {
                     let found = rest.take(1)[0] as usize;
                     rest.take(2 * found).chunks_exact(2).map(|pair| (pair[0], u64::from(pair[1]))).collect()
                 })
                 .collect(),
+        };
+        let first_cohort = (header[8] == 1).then_some(header[9]);
+        let changes = Changes { moved: count(6), revalued: count(7), first_cohort };
+        UnitGroups { groups, withheld: count(4), wait: count(5), changes }
+    }
+}
+
+/// Buckets as they go to another machine.
+pub(super) fn write_buckets(buckets: &[Bucket]) -> Vec<u32> {
+    let mut numbers = vec![buckets.len() as u32];
+    for bucket in buckets {
+        numbers.extend([bucket.set.len() as u32, (bucket.copies >> 32) as u32, bucket.copies as u32]);
+        numbers.extend(bucket.set.iter().map(|value| value.0));
+        for list in &bucket.lists {
+            numbers.push(list.len() as u32);
+            numbers.extend_from_slice(list);
         }
     }
+    numbers
+}
+
+/// Reads what was written.
+fn read_buckets(numbers: &[u32]) -> Vec<Bucket> {
+    let mut numbers = Cursor(numbers);
+    let bucket = |numbers: &mut Cursor<'_>| {
+        let set = numbers.take(1)[0] as usize;
+        let copies = numbers.longs(1)[0];
+        Bucket {
+            set: numbers.take(set).iter().map(|&value| Value(value)).collect(),
+            lists: (0..set)
+                .map(|_| {
+                    let people = numbers.take(1)[0] as usize;
+                    numbers.take(people).to_vec()
+                })
+                .collect(),
+            copies,
+        }
+    };
+    (0..numbers.take(1)[0]).map(|_| bucket(&mut numbers)).collect()
 }
 
 /// Numbers that are read one after another.
@@ -141,10 +175,21 @@ impl Past {
         Values::from_ordered(self.values.iter().map(|cells| boxed(cells)).collect())
     }
 
-    /// The history without people and groups.
-    fn history(&self) -> History {
+    /// The history without people and groups, but with these earlier value sets.
+    fn history(&self, past_sets: Vec<(RecordKey, ValueSetId)>) -> History {
         let known = self.values[..self.known].iter().map(|cells| boxed(cells)).collect();
-        History { releases: self.releases, values: Values::from_ordered(known), ..History::default() }
+        let mut value_sets = ValueSets::default();
+        for set in &self.value_sets {
+            value_sets.intern(&set.iter().map(|&value| Value(value)).collect::<Vec<Value>>());
+        }
+        History {
+            releases: self.releases,
+            values: Values::from_ordered(known),
+            value_sets,
+            past_sets,
+            erased: self.erased.iter().map(|&[hi, lo]| RecordKey { hi, lo }).collect(),
+            ..History::default()
+        }
     }
 }
 
@@ -155,20 +200,43 @@ fn boxed(cells: &[String]) -> Box<[Box<str>]> {
 impl Kernel {
     /// The people of a unit, in memory.
     fn unit(&self, place: usize, past: &Past, blobs: &[(BlobKind, &[u8])]) -> Unit {
-        let (shape, schema) = (self.shape(), &self.task.schema);
-        if place >= past.units.kept {
-            let people = numbers_of_kind(blobs, BlobKind::New);
-            let rows = sorted(&people, shape.width()).concat();
-            return Unit::arrivals(&rows, shape, schema, &past.history(), &past.texts());
+        let (shape, schema, texts) = (self.shape(), &self.task.schema, past.texts());
+        let history = past.history(read_sets(&numbers_of_kind(blobs, BlobKind::Sets)));
+        let rows_of = |kind: BlobKind, width: usize| sorted(&numbers_of_kind(blobs, kind), width).concat();
+        if let DiskForm::Seats(_) = self.form() {
+            return Unit::seated(&rows_of(BlobKind::Known, shape.kept_width()), shape, &history, &texts);
         }
-        let people = numbers_of_kind(blobs, BlobKind::Kept);
-        let rows = sorted(&people, shape.kept_width()).concat();
+        if place >= past.units.kept {
+            return Unit::arrivals(&rows_of(BlobKind::New, shape.width()), shape, schema, &history, &texts);
+        }
+        self.kept_unit(place, past, &history, blobs)
+    }
+
+    /// The people of some groups of the last release and those who join them, in memory.
+    fn kept_unit(&self, place: usize, past: &Past, history: &History, blobs: &[(BlobKind, &[u8])]) -> Unit {
+        let (shape, schema) = (self.shape(), &self.task.schema);
+        let rows_of = |kind: BlobKind, width: usize| sorted(&numbers_of_kind(blobs, kind), width).concat();
+        let kept = rows_of(BlobKind::Kept, shape.kept_width());
+        let joining = rows_of(BlobKind::Joining, shape.width() + 1);
         let attributes = schema.quasi.len();
         let spans = numbers_of_kind(blobs, BlobKind::Regions);
         let mut regions = Regions::new(attributes);
         Cursor(&spans).spans(spans.len() / 2).chunks_exact(attributes.max(1)).for_each(|region| regions.push(region));
-        let first = place * past.groups_per_unit;
-        Unit::kept(&rows, shape, first as u32, regions, &past.history(), &past.texts())
+        let first = (place * past.groups_per_unit) as u32;
+        Unit::kept((&kept, &joining), shape, (first, regions), history, &past.texts())
+    }
+
+    /// Looks at groups of the last release, where people are only added.
+    pub(super) fn look(&self, place: usize, past: &Past, compares: bool, blobs: &[(BlobKind, &[u8])]) -> Vec<Blob> {
+        let DiskForm::Seats(kernel) = self.form() else { unreachable!("the driver has asked") };
+        let Unit { table, history, .. } = self.kept_unit(place, past, &past.history(Vec::new()), blobs);
+        let Changes { moved, revalued, .. } = kernel.changes(&history, &table);
+        let mut last = Vec::new();
+        if compares {
+            write_release(&last_release(&history), &mut last);
+        }
+        let last = compares.then(|| Blob::new(place, BlobKind::Last, &last));
+        last.into_iter().chain([Blob::said(place, &SaidLooked { moved, revalued })]).collect()
     }
 
     /// Forms the groups of a unit.
@@ -176,7 +244,7 @@ impl Kernel {
         &self,
         place: usize,
         past: &Past,
-        linked: Option<&[u8; 32]>,
+        (linked, lots): (Option<&[u8; 32]>, &[u8; 32]),
         blobs: &[(BlobKind, &[u8])],
     ) -> Vec<Blob> {
         let stays = |kinds: &[BlobKind]| {
@@ -186,41 +254,28 @@ impl Kernel {
         if place >= past.units.len() {
             return stays(&[BlobKind::Out]).collect();
         }
-        let by_units = self.task.promise.inner().by_units().expect("the driver has asked");
+        let (schema, lots) = (&self.task.schema, Lots::keyed(*lots));
         let unit = self.unit(place, past, blobs);
-        let mut groups = UnitGroups::default();
-        let grouping = if place < past.units.kept {
-            let (grouping, changes) = by_units.keep(&unit.history, &unit.table);
-            (groups.moved, groups.revalued) = (changes.moved, changes.revalued);
-            grouping
-        } else {
-            by_units.cut(&self.task.schema, &unit.table, &past.cells[place - past.units.kept])
+        let mut solved = UnitGroups::default();
+        let grouping = match self.form() {
+            DiskForm::Seats(kernel) => {
+                let buckets = read_buckets(&numbers_of_kind(blobs, BlobKind::Buckets));
+                kernel.cut(schema, &unit.table, buckets, &lots)
+            }
+            DiskForm::Units(kernel) if place < past.units.kept => {
+                let (grouping, changes) = kernel.keep(schema, &unit.history, &unit.table, &unit.joining);
+                let waits = |(_, row): &&(u32, Row)| grouping.withheld.binary_search(row).is_ok();
+                (solved.wait, solved.changes) = (unit.joining.iter().filter(waits).count(), changes);
+                grouping
+            }
+            DiskForm::Units(kernel) => kernel.cut(schema, &unit.table, &past.cells[place - past.units.kept], &lots),
         };
-        let members = self.fill(&mut groups, &unit.table, &grouping, linked);
-        let kept = stays(&[BlobKind::Kept, BlobKind::New, BlobKind::Regions]);
-        kept.chain([Blob::new(place, BlobKind::Members, &members), groups.write(place)]).collect()
-    }
-
-    /// The groups as they go to the driver. Returns who is in which.
-    fn fill(&self, groups: &mut UnitGroups, table: &Table, grouping: &Grouping, linked: Option<&[u8; 32]>) -> Vec<u32> {
-        let schema = &self.task.schema;
-        let all: Vec<u32> = (0..grouping.len() as u32).collect();
-        let part = Part::new(schema, grouping, table, &all);
-        groups.sensitive = part.rows.iter().map(|row| row.0).collect();
-        if !schema.public.is_empty() {
-            groups.public = part.rows.iter().map(|row| table.public()[row.1 as usize]).collect();
-        }
-        if let Some(key) = linked {
-            groups.linked = part.rows.iter().map(|row| linked_id(key, table, row.1)).collect();
-        }
-        let rows: Vec<u32> = part.rows.iter().map(|row| row.1).collect();
-        groups.codes = vec![BTreeMap::new(); schema.quasi.len()];
-        count_codes(&mut groups.codes, schema, table, &rows);
-        groups.withheld = grouping.withheld.len();
-        let left_out = grouping.withheld.iter().map(|row| row.0);
-        let members = Members::numbers(&part.ends, rows.into_iter(), left_out);
-        (groups.ends, groups.regions) = (part.ends, part.regions);
-        members
+        solved.withheld = grouping.withheld.len();
+        let members;
+        (solved.groups, members) = SomeGroups::of(schema, &grouping, &unit.table, linked);
+        let people = [BlobKind::Kept, BlobKind::New, BlobKind::Known, BlobKind::Joining];
+        let kept = stays(&people).chain(stays(&[BlobKind::Regions, BlobKind::Sets]));
+        kept.chain([Blob::new(place, BlobKind::Members, &members), solved.write(place)]).collect()
     }
 
     /// Lets the gate judge a unit of the finished release, and sends its people on with their groups.
@@ -261,7 +316,8 @@ impl Kernel {
         count_codes(&mut said.codes, schema, &table, &membership.rows);
         let people =
             (0..release.group_count()).flat_map(|group| release.group_rows(group).map(move |row| (row, group)));
-        let people = people.map(|(row, group)| (membership.rows[row], first + membership.policy_groups[group]));
+        let people = people
+            .filter_map(|(row, group)| Some((membership.person(row)?.0, first + membership.policy_groups[group])));
         let left_out = membership.withheld.iter().map(|row| (row.0, LEFT_OUT));
         let mut numbers = Vec::new();
         for (row, group) in people.chain(left_out) {
