@@ -247,8 +247,8 @@ coded! {
         TightBoundaries = "A774", "boundaries are values of people",
             "Most boundaries are not on a public grid. A region that is as small as possible ends at the values of \
              people in it. \"In this region, and with its last value\" then often fits one person: that singles them out. \
-             With the private tables this is counted. Publish on a grid: grid = 10 in the policy file, or round the values \
-             before.";
+             With the private tables this is counted. Publish on a grid: grid = 10 in the policy file before the first release, \
+             or round the values in the table. A series that has begun keeps its grid; a new series can have one.";
         LearnedValues = "A781", "values can be learned from the releases themselves",
             "The releases show how quasi-identifiers and sensitive values correlate. Applied to a person within their \
              group, this guesses right far more often than the group alone allows.";

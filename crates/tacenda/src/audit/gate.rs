@@ -227,8 +227,6 @@ fn is_well_formed(evidence: &Evidence<'_>) -> bool {
     let rows = release.row_count();
     let groups = release.group_count();
     let real = |row: u32| row == Membership::COUNTERFEIT || (row as usize) < table.len();
-    let mut order = membership.policy_groups.clone();
-    order.sort_unstable();
     release.number == evidence.history.releases + 1
         && release.ends.is_sorted()
         && release.ends.last().map_or(0, |&end| end as usize) == rows
@@ -238,12 +236,18 @@ fn is_well_formed(evidence: &Evidence<'_>) -> bool {
         && membership.rows.len() == rows
         && membership.rows.iter().all(|&row| real(row))
         && membership.withheld.iter().all(|row| row.index() < table.len())
-        && order.iter().enumerate().all(|(index, &group)| index == group as usize)
+        && is_permutation(&membership.policy_groups)
         && release.public.len() == if evidence.schema.public.is_empty() { 0 } else { rows }
         && release.public.iter().all(|&text| (text as usize) < release.public_texts.len())
         && (release.linked.is_empty() || release.linked.len() == rows)
         && release.sensitive.iter().all(|value| value.index() < release.values.len())
         && (0..groups).all(|group| !release.group_rows(group).is_empty() && release.group_values(group).is_sorted())
+}
+
+/// Whether some numbers are those from 0 on, each once.
+fn is_permutation(numbers: &[u32]) -> bool {
+    let mut is_there = vec![false; numbers.len()];
+    numbers.iter().all(|&number| is_there.get_mut(number as usize).is_some_and(|there| !std::mem::replace(there, true)))
 }
 
 /// Whether a group has one value in two spellings.
@@ -389,6 +393,12 @@ mod tests {
     use super::*;
     use crate::audit::sketch::{release, table};
     use crate::model::Value;
+
+    #[test]
+    fn a_permutation_has_each_number_once() {
+        let numbers: [&[u32]; 5] = [&[], &[2, 0, 1], &[0, 0], &[0, 2], &[1]];
+        assert_eq!(numbers.map(is_permutation), [true, true, false, false, false]);
+    }
 
     #[test]
     fn people_of_a_part_are_there_once_and_covered() {

@@ -18,10 +18,10 @@ use crate::model::{History, Record, Regions, Release, Schema, Terms, Value};
 
 /// The findings of a reader who has the last release and this one.
 pub(crate) fn look(terms: &Terms, evidence: &Evidence<'_>) -> Vec<Finding> {
-    let is_compared = compares(terms, evidence.history);
-    let last = is_compared.then(|| without_erased(evidence.history));
-    let releases: Vec<Release> = last.into_iter().chain([evidence.release.clone()]).collect();
-    look_at(terms, evidence.schema, &releases)
+    if !compares(terms, evidence.history) {
+        return look_at(terms, evidence.schema, std::slice::from_ref(evidence.release));
+    }
+    look_at(terms, evidence.schema, &[without_erased(evidence.history), evidence.release.clone()])
 }
 
 /// Whether a new release is compared with the last one.
@@ -31,8 +31,19 @@ pub(super) fn compares(terms: &Terms, history: &History) -> bool {
 
 /// The findings of a reader about the last of these releases. They are the last release and this one, or this one only.
 pub(super) fn look_at(terms: &Terms, schema: &Schema, releases: &[Release]) -> Vec<Finding> {
-    let mut checks = vec![Check::GroupSizes, Check::Diversity];
-    checks.extend((releases.len() > 1).then_some(Check::Difference));
+    let alone = [Check::GroupSizes, Check::Diversity];
+    let Some((newest, [_, ..])) = releases.split_last() else { return found(terms, schema, releases, &alone) };
+    // What a release says by itself does not depend on the one before, whose findings are not asked for. Only if something
+    // is found, it is told as a reader of both would.
+    let is_fine = |releases: &[Release], checks: &[Check]| found(terms, schema, releases, checks).is_empty();
+    if is_fine(std::slice::from_ref(newest), &alone) && is_fine(releases, &[Check::Difference]) {
+        return Vec::new();
+    }
+    found(terms, schema, releases, &[Check::GroupSizes, Check::Diversity, Check::Difference])
+}
+
+/// What some checks find about the last of these releases.
+fn found(terms: &Terms, schema: &Schema, releases: &[Release], checks: &[Check]) -> Vec<Finding> {
     let traces = vec![Traces { counterfeits_known: true, ..Traces::default() }; releases.len()];
     let series = Series {
         schema,
@@ -46,7 +57,7 @@ pub(super) fn look_at(terms: &Terms, schema: &Schema, releases: &[Release]) -> V
         rerun: None,
     };
     let lines = Thresholds::of(terms);
-    let answer = examine_at(&series, Attacker::default(), &lines, &Budget::default(), &checks);
+    let answer = examine_at(&series, Attacker::default(), &lines, &Budget::default(), checks);
     let number = releases.last().map_or(0, |release| release.number);
     let is_new = |finding: &&Finding| finding.release == number;
     answer.findings().filter(is_new).filter(|finding| finding.fault.severity() > Severity::Note).cloned().collect()

@@ -311,13 +311,14 @@ fn no_label(attribute: &Quasi, value: &Word) -> FolderError {
     FolderError::NoValue { position: value.position, what, hint }
 }
 
-/// `; did you mean …?` where something is near.
+/// `; did you mean …?` where something is near. To one or two letters everything is near.
 fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
     let near = names
         .map(|name| (strsim::damerau_levenshtein(&wanted.to_lowercase(), &name.to_lowercase()), name))
         .min_by_key(|&(distance, name)| (distance, name));
+    let length = wanted.chars().count();
     match near {
-        Some((distance, name)) if distance <= wanted.chars().count().div_ceil(3) => format!("; did you mean {name}?"),
+        Some((distance, name)) if length > 2 && distance <= length.div_ceil(3) => format!("; did you mean {name}?"),
         _ => String::new(),
     }
 }

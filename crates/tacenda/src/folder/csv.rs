@@ -100,7 +100,8 @@ pub fn write_counts(counts: &PeopleCounts, schema: &Schema, out: &mut (dyn Write
 /// Appends a cell, in quotes if a reader could misread it. A cell that a spreadsheet might take for a formula keeps its
 /// text and gets quotes.
 pub fn quote(cell: &str, out: &mut String) {
-    let odd = |byte: u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
+    // Where a comma is the decimal sign, spreadsheets part cells at semicolons, and some at tabs.
+    let odd = |byte: u8| matches!(byte, b',' | b'"' | b'\n' | b'\r' | b';' | b'\t');
     let edge = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_whitespace());
     let bytes = cell.as_bytes();
     let formula = matches!(bytes.first(), Some(b'=' | b'+' | b'@'));

@@ -1,5 +1,6 @@
 //! Checksums: taken while a file is written, compared when it is read.
 
+use crate::files;
 use crate::folder::{FolderError, Target};
 use crate::model::hex;
 use sha2::{Digest, Sha256};
@@ -113,10 +114,7 @@ pub fn unlisted(folder: &Path, beside: &[&str]) -> io::Result<Option<String>> {
 
 /// Opens a file of a folder that anybody may have made. A pipe is refused, because opening it would wait for a writer.
 pub fn open(path: &Path) -> io::Result<File> {
-    match fs::metadata(path)?.is_file() {
-        true => File::open(path),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
-    }
+    files::open(path)
 }
 
 /// The checksum of a file, in hexadecimal.

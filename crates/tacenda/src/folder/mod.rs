@@ -34,7 +34,8 @@ pub(crate) use read::read_schema;
 pub use read::{ReceivedRelease, read, read_link, read_with};
 
 use crate::folder::digest::Digesting;
-pub(crate) use crate::folder::digest::{SUMS, sums, unlisted};
+pub use crate::folder::digest::SUMS;
+pub(crate) use crate::folder::digest::{sums, unlisted};
 use crate::model::{COUNTERFEITS, COUNTS, Release, Schema};
 use crate::promise::{Format, PolicyFile};
 use std::fs::File;

@@ -2,6 +2,7 @@
 //! what to do. It has no codes; the full report has them.
 
 use crate::audit::VerdictWord;
+use crate::model::Role;
 use crate::report::judge::explain_step;
 use crate::report::words::{capital, counted, people};
 use crate::report::{Decision, Report};
@@ -30,7 +31,9 @@ pub fn brief(report: &Report) -> String {
     let releases = counted(report.releases.len() as u64, "release", "releases");
     let most = report.releases.iter().map(|release| release.people).max().unwrap_or(0);
     heading(&mut page, "What was examined");
-    let names: Vec<&str> = report.series.columns.iter().map(|column| column.name.as_str()).collect();
+    let is_published = |role: Role| !matches!(role, Role::Identifier | Role::Drop);
+    let published = report.series.columns.iter().filter(|column| is_published(column.role));
+    let names: Vec<&str> = published.map(|column| column.name.as_str()).collect();
     item(&mut page, "", &format!("{releases} with up to {}; columns {}.", people(most), names.join(", ")));
 
     heading(&mut page, "The three questions of the European data protection authorities (WP 216)");

@@ -23,6 +23,9 @@ const BINS: u32 = 64;
 /// about a hundredth.
 const MOST_PEOPLE: usize = 5_000;
 
+/// Numbers that differ by less are equal but for rounding, which depends on the order of groups.
+const ROUNDING: f64 = 1e-9;
+
 pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let Some(knowledge) = ask.series.knowledge.filter(|_| ask.attacker.presence) else {
         return Outcome::not_applicable(Check::Learned, ask.why_unplaced());
@@ -40,7 +43,7 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
     let count = guesses.len().max(1) as f64;
     let l = ask.thresholds.l.max(1);
     let share = |test: &dyn Fn(&Guess) -> bool| guesses.iter().filter(|guess| test(guess)).count() as f64 / count;
-    let above = share(&|guess| guess.posterior > 1.5 / f64::from(l));
+    let above = share(&|guess| guess.posterior > 1.5 / f64::from(l) + ROUNDING);
     let right = share(&|guess| guess.learned == guess.truth);
     let plain = share(&|guess| guess.plain == guess.truth);
     outcome.measure(None, Quantity::ShareGuessed, above);
@@ -137,14 +140,18 @@ fn guess(ask: &Ask<'_>, knowledge: &Knowledge<'_>, people: &[u32], model: &Model
         let mut point = vec![0; knowledge.attributes()];
         knowledge.read_point(*place as usize, row, &mut point);
         let shares = shares(release, stab, &point);
-        let plain = shares.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
+        let plain = shares[largest(shares.len(), |at| shares[at].1)?].0;
         let logs: Vec<f64> = shares.iter().map(|&(value, share)| share.ln() + model.log(value, &point)).collect();
         let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let all: f64 = logs.iter().map(|log| (log - most).exp()).sum();
-        // If probabilities are equal up to rounding, the first value is taken.
-        let best = (0..logs.len()).reduce(|best, at| if logs[at] > logs[best] + 1e-9 { at } else { best })?;
+        let best = largest(logs.len(), |at| logs[at])?;
         let truth = knowledge.values(*place as usize)[row];
         Some(Guess { learned: shares[best].0, posterior: 1.0 / all, plain, truth })
     };
     people.par_iter().filter_map(one).collect()
+}
+
+/// Where the largest of some numbers is. Of those that are equal up to rounding, the first is taken.
+fn largest(count: usize, number: impl Fn(usize) -> f64) -> Option<usize> {
+    (0..count).reduce(|best, at| if number(at) > number(best) + ROUNDING { at } else { best })
 }

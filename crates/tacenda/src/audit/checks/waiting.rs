@@ -16,8 +16,8 @@
 //! left out if the tables do not agree with its premise.
 //!
 //! # Not concluded
-//! It tries three ways. People who would have been cut into several groups say nothing in the third, because the reader of
-//! the rule does not know the cuts.
+//! It tries three ways. People who could have been several groups of k say nothing in the third, because the reader of the
+//! rule does not know the cuts. That the program forms larger groups (science A0.6) is not used.
 
 use crate::audit::candidates::Candidates;
 use crate::audit::checks::Ask;

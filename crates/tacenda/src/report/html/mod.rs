@@ -233,6 +233,7 @@ impl Page<'_> {
         let is_inference = report.series.risk == RiskKind::Inference;
         let below_smallest = match smallest {
             0 => "",
+            1 if is_inference => "person",
             _ if is_inference => "people",
             _ => &allowed,
         };

@@ -198,7 +198,7 @@ pub fn sizes(bars: &[Bar], least: Option<u32>, caption: &Caption) -> Markup {
 pub fn bar_in_words(bar: &Bar) -> String {
     let groups = counted(bar.count, "group", "groups");
     match bar.from == bar.to {
-        true => format!("{} people: {groups}", bar.from),
+        true => format!("{}: {groups}", counted(bar.from, "person", "people")),
         false => format!("{} to {} people: {groups}", bar.from, bar.to),
     }
 }
