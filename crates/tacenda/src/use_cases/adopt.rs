@@ -1,21 +1,21 @@
 //! Adopts releases that were made elsewhere, so that the next release is judged together with them.
 
-use crate::ingest::ReadOptions;
-use crate::publish::{Access, Adoption, Foundling, Project};
+use crate::ingest::{Given, ReadOptions};
+use crate::publish::{Access, Adoption, Foundling, Project, ProjectError};
 use crate::use_cases::{FileOptions, Progress, ProjectFolder, UseCaseError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
 
 /// What is to be adopted, and how it is read.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct AdoptRequest {
     /// The project.
     pub project: ProjectFolder,
-    /// The published files, the oldest first.
+    /// The published files, the oldest first. They are kept byte for byte, so they are files and never frames.
     pub files: Vec<PathBuf>,
     /// The table behind each file, in the same order; may be none.
-    pub truth: Vec<PathBuf>,
+    pub truth: Vec<Given>,
     /// The label of each release, in the same order; may be none.
     pub labels: Vec<String>,
     /// How the files are read.
@@ -75,7 +75,7 @@ pub struct AdoptedRelease {
 
 impl AdoptRequest {
     /// Reads the releases and lets the auditor judge them. Nothing is adopted yet.
-    pub fn consider(self, progress: Progress<'_>) -> Result<Adopting, UseCaseError> {
+    pub fn consider(mut self, progress: Progress<'_>) -> Result<Adopting, UseCaseError> {
         let foundlings = self.foundlings()?;
         let project = self.project.open(Access::Publish)?;
         if project.policy().views().is_some() {
@@ -96,7 +96,7 @@ impl AdoptRequest {
         Ok(Adopting { project, adoptions, report })
     }
 
-    fn foundlings(&self) -> Result<Vec<Foundling>, UseCaseError> {
+    fn foundlings(&mut self) -> Result<Vec<Foundling>, UseCaseError> {
         let (files, tables, labels) = (self.files.len(), self.truth.len(), self.labels.len());
         if tables > 0 && tables != files {
             let message = format!("--truth names {tables} tables for {files} releases; name one per release");
@@ -106,12 +106,12 @@ impl AdoptRequest {
             let message = format!("there are {labels} labels for {files} releases; give one per release");
             return Err(UseCaseError::usage(message));
         }
-        let foundling = |at: usize| Foundling {
-            file: self.files[at].clone(),
-            truth: self.truth.get(at).cloned(),
-            label: self.labels.get(at).cloned(),
+        let (mut tables, mut labels) = (self.truth.drain(..), self.labels.drain(..));
+        let foundling = |file: &PathBuf| {
+            let truth = tables.next().map(Given::open).transpose().map_err(ProjectError::from)?;
+            Ok(Foundling { file: file.clone(), truth, label: labels.next() })
         };
-        Ok((0..files).map(foundling).collect())
+        self.files.iter().map(foundling).collect()
     }
 }
 

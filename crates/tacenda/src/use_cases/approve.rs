@@ -1,11 +1,11 @@
 //! A second person approves a plan.
 
+use crate::files;
 use crate::keys::KeyFolder;
 use crate::publish::signature_of;
 use crate::use_cases::{Plan, UseCaseError, write_private};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The answer of approve.
@@ -38,7 +38,7 @@ pub struct Approving {
 impl Approving {
     /// Reads a plan.
     pub fn read(path: &Path) -> Result<Approving, UseCaseError> {
-        let bytes = fs::read(path).map_err(UseCaseError::file(path))?;
+        let bytes = files::read(path).map_err(UseCaseError::file(path))?;
         let plan = Plan::parse(path, &bytes)?;
         Ok(Approving { path: path.into(), bytes, plan })
     }

@@ -1,12 +1,13 @@
 //! A copy of a project in one encrypted file, and the way back.
 
+use crate::files;
 use crate::keys::{KeyError, KeyFolder};
 use crate::ledger::{Disk, LedgerError, RealDisk, Store, unpack, unsealed, verify};
 use crate::publish::{POLICY_FILE, ProjectError, back_up};
 use crate::use_cases::{ProjectFolder, UseCaseError};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::fs::{self, File};
+use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +43,8 @@ pub fn backup(project: &ProjectFolder, file: &Path) -> Result<BackupReport, UseC
 /// Puts the state of a project back into a folder that has none. What is there of the policy's files stays as it is.
 pub fn restore(project: &ProjectFolder, file: &Path) -> Result<BackupReport, UseCaseError> {
     let (root, keys) = (&project.root, keys(project)?);
-    if [".tacenda", "releases"].iter().any(|name| root.join(name).exists()) {
+    // A link that leads nowhere is in the way as well.
+    if [".tacenda", "releases"].iter().any(|name| fs::symlink_metadata(root.join(name)).is_ok()) {
         let message = format!("{} has a project; restore into an empty folder: -C FOLDER", root.display());
         return Err(UseCaseError::Exists(message));
     }
@@ -51,7 +53,7 @@ pub fn restore(project: &ProjectFolder, file: &Path) -> Result<BackupReport, Use
         tempfile::Builder::new().prefix(".tacenda-restore").tempdir_in(root).map_err(UseCaseError::file(root))?;
     let place = beside.path();
     let open = || {
-        let opened = File::open(file);
+        let opened = files::open(file);
         opened.map(BufReader::new).map_err(|source| KeyError::Disk { action: "read", path: file.into(), source })
     };
     let names = unpack(&RealDisk, &mut keys.decrypt_with_own(open)?, place)?;

@@ -1,7 +1,7 @@
 //! Checks whether a policy is valid, and whether a table can meet it. Writes nothing.
 
 use crate::grouping::GroupingError;
-use crate::model::{counted, number, percent};
+use crate::model::{Hides, Sensitive, counted, number, percent};
 use crate::promise::{PolicyFile, Promise, Promised, ShareLimits};
 use crate::publish::{
     Access, Choice, ForecastReport, Ingredients, MOST_COMPARED, NextRelease, Project, ProjectError, PublishError,
@@ -11,6 +11,7 @@ use crate::use_cases::{Progress, ReleaseRequest, Summary, UseCaseError};
 use crate::{ingest, measure};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The answer of check.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -72,14 +73,18 @@ impl WhatIf {
     }
 }
 
-/// Checks the policy. With a table, also checks whether the table can be published under it. With `what_if`, such as
-/// `m=2..6`, it computes what other parameters would cost.
+/// Checks the policy. With a table, or with a source in the policy file, also checks whether the table can be published
+/// under it. With `what_if`, such as `m=2..6`, it computes what other parameters would cost.
 pub fn check(
     mut request: ReleaseRequest,
     what_if: Option<&str>,
     progress: Progress<'_>,
 ) -> Result<CheckReport, UseCaseError> {
-    let project = request.project.open(Access::Look)?;
+    let mut project = request.project.open(Access::Look)?;
+    if request.data.is_some() || what_if.is_some() || project.databases().source.is_some() {
+        // What was published decides about the next release.
+        project.need_vault()?;
+    }
     let file = project.policy();
     let mut report = CheckReport {
         series: file.series.name.clone(),
@@ -92,7 +97,7 @@ pub fn check(
         lasts_longest: None,
     };
     let variants = what_if.map(|text| variants(file, text)).transpose()?;
-    if request.data.is_none() && variants.is_none() {
+    if request.data.is_none() && variants.is_none() && project.databases().source.is_none() {
         return Ok(report);
     }
     let table = request.table()?;
@@ -103,6 +108,7 @@ pub fn check(
     if let Some(view) = view {
         report.notes.extend(project.explain_view(&material, view)?);
     }
+    report.notes.extend(unprotected(file, &material));
     let Some(variants) = variants else {
         return match project.rehearse(&material, NextRelease { view, ..NextRelease::default() }, &step) {
             Ok(rehearsal) => {
@@ -202,6 +208,35 @@ fn uneven(project: &Project, file: &PolicyFile, material: &Ingredients, error: &
             .into(),
     );
     notes
+}
+
+/// The sensitive columns whose values the promise does not protect, a sentence each.
+fn unprotected(file: &PolicyFile, material: &Ingredients) -> Vec<String> {
+    let terms = file.terms();
+    let table = material.table();
+    if !matches!(terms.hides, Hides::Identity(_)) || terms.l.is_some() || table.is_empty() {
+        return Vec::new();
+    }
+    let people = table.len() as u64;
+    let way_out = |most: u64| match (material.last().is_some(), most * 2 > people) {
+        (true, _) => "a new series can leave the column out",
+        (false, true) => "give it role = \"drop\", or finer values in place of the frequent one",
+        (false, false) => "choose a promise about values, such as m-invariance, or give it role = \"drop\"",
+    };
+    let told = |(at, column): (usize, &Sensitive)| {
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        table.sensitive().iter().for_each(|&value| *counts.entry(&table.values.cells(value)[at]).or_default() += 1);
+        let most = counts.values().copied().max().unwrap_or(0);
+        format!(
+            "the promise does not protect the values of {}: {} of {} have its most frequent value, and a group may hold one value \
+             only; then everybody learns it of all people of that group: {}",
+            column.name,
+            number(most),
+            counted(people, "person", "people"),
+            way_out(most)
+        )
+    };
+    file.schema.sensitive.iter().enumerate().map(told).collect()
 }
 
 /// A promise in one sentence, and what its X and Y are.

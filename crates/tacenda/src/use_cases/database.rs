@@ -30,9 +30,14 @@ pub trait Database: fmt::Debug + Send + Sync {
     /// Makes the database have a release. All of it arrives, or nothing. A release that is there already stays.
     fn deliver(&self, to: &DeliveryTarget, release: &ReceivedRelease) -> Result<Delivered, DatabaseError>;
 
+    /// Lets those read the delivered releases of a series who may read them by now. Returns those that are not there any more.
+    fn look_after(&self, _to: &DeliveryTarget, _series: &str, _delivered: &[u32]) -> Result<Vec<u32>, DatabaseError> {
+        Ok(Vec::new())
+    }
+
     /// Marks a delivered release as withdrawn and takes away the right to read it. A release that is not there needs
     /// nothing.
-    fn withdraw(&self, to: &DeliveryTarget, withdrawal: &Withdrawal) -> Result<(), DatabaseError>;
+    fn withdraw(&self, to: &DeliveryTarget, withdrawal: &Withdrawal) -> Result<Withdrawn, DatabaseError>;
 }
 
 /// Whether a release arrived now.
@@ -42,6 +47,15 @@ pub enum Delivered {
     Now,
     /// It was there before.
     Before,
+}
+
+/// Whether a release was there to be withdrawn.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Withdrawn {
+    /// It is marked, now or before.
+    Marked,
+    /// It never arrived.
+    NeverThere,
 }
 
 /// What a database is told of a release that was withdrawn.
@@ -162,13 +176,14 @@ coded! {
         } = "C801", "another release is delivered under this number",
             "The database has a release of this series and number whose manifest has another SHA-256. So two projects deliver the same \
              series, or somebody changed the registry. Nothing was changed. A delivered release is never overwritten.";
-        #[error("{what} is there, and tacenda did not make it; rename it, or use another schema")]
+        #[error("{what} is there, and it is not tacenda's; rename it, give it back to the user who delivers, or use another \
+                 schema")]
         NotOurs {
             /// The table or view.
             what: String,
         } = "C802", "a table of this name is there",
-            "The schema has a table or view of the name that a release needs, and the registry tacenda_releases does not list it. It is \
-             never overwritten.";
+            "The schema has a table or view of the name that a release needs. The registry tacenda_releases does not list it, or another \
+             user owns it. It is never changed. If it holds a release that is withdrawn, people can still read it there.";
         #[error("{what}; as a role that may, run: {sql}")]
         NotAllowed {
             /// What is missing.

@@ -5,11 +5,13 @@
 //! because a database that has the release says so when it is asked again.
 
 use crate::folder;
-use crate::ingest::read_policy;
+use crate::ingest::{Loaded, read_policy};
 use crate::ledger::{Delivery, Event, LedgerError, Store};
 use crate::promise::DeliveryTarget;
-use crate::publish::{POLICY_FILE, ProjectError, now};
-use crate::use_cases::{Database, DatabaseError, Delivered, Progress, ProjectFolder, UseCaseError, Withdrawal};
+use crate::publish::{POLICY_FILE, ProjectError, assert_signer, now};
+use crate::use_cases::{
+    Database, DatabaseError, Delivered, Progress, ProjectFolder, UseCaseError, Withdrawal, Withdrawn,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
@@ -48,8 +50,21 @@ pub enum DeliveryOutcome {
     Already,
     /// It is marked there as withdrawn.
     Withdrawn,
+    /// It is withdrawn, and it never arrived there.
+    Absent,
     /// It is not there, or not marked.
     Failed,
+}
+
+/// What a place lacks, by the ledger and the policy file.
+#[derive(Clone, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct OwedDelivery {
+    /// The place's name in the policy file.
+    pub to: String,
+    /// The release's number.
+    pub release: u32,
+    /// Whether the place has the release, and must be told that it is withdrawn.
+    pub withdrawal: bool,
 }
 
 /// Which deliveries are wanted.
@@ -85,23 +100,43 @@ pub fn deliver(
     }
     let mut store = open(project)?;
     if let Some(name) = wanted.release {
-        number_of(&store, name).ok_or(UseCaseError::NoSuchRelease)?;
+        let number = number_of(&store, name).ok_or(UseCaseError::NoSuchRelease)?;
+        if !made_here(&store).any(|made| made == number) {
+            let why = "was made elsewhere and adopted, so its recipients have it already; it is not delivered";
+            return Err(UseCaseError::usage(format!("release {number} {why}")));
+        }
     }
-    let deliveries = settle(&mut store, &targets, project.database.as_deref(), wanted, progress);
+    let database = project.database.as_deref();
+    let mut deliveries = settle(&mut store, &targets, database, wanted, progress);
+    for target in targets.iter().filter(|target| wanted.to.is_none_or(|name| name == target.name)) {
+        let failed = DeliveryReport::failed(&deliveries).any(|one| one.to == target.name);
+        if wanted.release.is_none() && !failed {
+            deliveries.extend(look_after(&mut store, target, database));
+        }
+    }
     Ok(DeliverReport { series: store.series().into(), deliveries })
 }
 
 /// The places that the policy file names.
 pub(super) fn targets(project: &ProjectFolder) -> Result<Vec<DeliveryTarget>, ProjectError> {
+    Ok(policy(project)?.databases.deliver)
+}
+
+fn policy(project: &ProjectFolder) -> Result<Loaded, ProjectError> {
     let path = project.policy.clone().unwrap_or_else(|| project.root.join(POLICY_FILE));
-    Ok(read_policy(&path)?.databases.deliver)
+    Ok(read_policy(&path)?)
 }
 
 /// The ledger, open for writing.
 pub(super) fn open(project: &ProjectFolder) -> Result<Store, UseCaseError> {
     let anchors = project.held_anchors()?;
+    let signer = project.signer()?;
+    // A line by a key that is not listed would be refused by everyone who checks the series. A policy file that cannot be
+    // read stops nobody.
+    let rules = policy(project).map(|loaded| loaded.policy.series.signatures);
+    rules.map_or(Ok(()), |rules| assert_signer(&rules, signer.as_ref()))?;
     let mut store = Store::open_write(project.disk()?, &project.root)?;
-    project.signer()?.into_iter().for_each(|signer| store.sign_with(Arc::new(signer)));
+    signer.into_iter().for_each(|signer| store.sign_with(Arc::new(signer)));
     if let Some(anchors) = &anchors {
         store.hold_against(anchors, &now(), project.accept_rollback.as_deref())?;
     }
@@ -114,7 +149,19 @@ pub(super) fn number_of(store: &Store, name: &str) -> Option<u32> {
     store.publications().find(|one| is_wanted(one.number, &one.label)).map(|one| one.number)
 }
 
-/// Delivers what is owed to each place, the oldest release first. At a place where one release fails, later ones wait.
+/// What the ledger says is owed to the places of the policy file. Nothing where that file cannot be read.
+pub(super) fn owed_by(project: &ProjectFolder, store: &Store) -> Vec<OwedDelivery> {
+    let targets = targets(project).unwrap_or_default();
+    let of = |target: &DeliveryTarget| -> Vec<OwedDelivery> {
+        let numbers = made_here(store).filter(|&number| debt(store, target, number) == Debt::Owed);
+        let one = |release| OwedDelivery { to: target.name.clone(), release, withdrawal: is_retracted(store, release) };
+        numbers.map(one).collect()
+    };
+    targets.iter().flat_map(of).collect()
+}
+
+/// Delivers what is owed to each place, the oldest release first. At a place where one release fails, later ones wait. But a
+/// table that is in the way of one withdrawal does not hinder the others.
 pub(super) fn settle(
     store: &mut Store,
     targets: &[DeliveryTarget],
@@ -124,7 +171,7 @@ pub(super) fn settle(
 ) -> Vec<DeliveryReport> {
     let mut reports = Vec::new();
     for target in targets.iter().filter(|target| wanted.to.is_none_or(|name| name == target.name)) {
-        let owed = owed(store, target, wanted.release);
+        let owed = to_bring(store, target, wanted.release);
         for release in &owed {
             progress(owed.len(), "delivering");
             let report = |outcome, failed: Option<(&str, String)>| {
@@ -132,12 +179,44 @@ pub(super) fn settle(
                 let code = code.map(String::from);
                 DeliveryReport { to: target.name.clone(), release: *release, outcome, code, message }
             };
-            let done = bring(store, target, *release, database);
-            reports.push(match &done {
-                Ok(outcome) => report(*outcome, None),
-                Err(error) => report(DeliveryOutcome::Failed, Some((error.code(), error.to_string()))),
-            });
-            if done.is_err() {
+            match bring(store, target, *release, database) {
+                // The database was asked only to be sure.
+                Ok(DeliveryOutcome::Absent) if wanted.release.is_none() && is_unsure(store, target, *release) => {}
+                Ok(outcome) => reports.push(report(outcome, None)),
+                Err(error) => {
+                    reports.push(report(DeliveryOutcome::Failed, Some((error.code(), error.to_string()))));
+                    let is_in_the_way = matches!(error, UseCaseError::Database(DatabaseError::NotOurs { .. }));
+                    if !(is_in_the_way && is_retracted(store, *release)) {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    reports
+}
+
+/// Asks a place whether it still has what it has by the ledger, and lets those read it who may by now. What it lost is brought
+/// again.
+fn look_after(store: &mut Store, target: &DeliveryTarget, database: Option<&dyn Database>) -> Vec<DeliveryReport> {
+    let is_there = |&release: &u32| debt(store, target, release) == Debt::Paid && !is_retracted(store, release);
+    let delivered: Vec<u32> = made_here(store).filter(is_there).collect();
+    let Some(&newest) = delivered.last() else { return Vec::new() };
+    let report = |release, outcome, failed: Option<UseCaseError>| {
+        let (code, message) = failed.map(|error| (error.code().to_string(), error.to_string())).unzip();
+        DeliveryReport { to: target.name.clone(), release, outcome, code, message }
+    };
+    let looked = database.ok_or(DatabaseError::NoClient);
+    let lost = match looked.and_then(|database| database.look_after(target, store.series(), &delivered)) {
+        Ok(lost) => lost,
+        Err(error) => return vec![report(newest, DeliveryOutcome::Failed, Some(error.into()))],
+    };
+    let mut reports = Vec::new();
+    for release in lost {
+        match bring(store, target, release, database) {
+            Ok(outcome) => reports.push(report(release, outcome, None)),
+            Err(error) => {
+                reports.push(report(release, DeliveryOutcome::Failed, Some(error)));
                 break;
             }
         }
@@ -145,20 +224,43 @@ pub(super) fn settle(
     reports
 }
 
-/// The releases that a place lacks according to the ledger, or the one that is wanted.
-fn owed(store: &Store, target: &DeliveryTarget, release: Option<&str>) -> Vec<u32> {
+/// The releases to bring to a place: what it lacks or may lack according to the ledger, or the one that is wanted.
+fn to_bring(store: &Store, target: &DeliveryTarget, release: Option<&str>) -> Vec<u32> {
     let wanted = release.and_then(|name| number_of(store, name));
-    let made_here = store.events().iter().filter(|event| !event.is_adoption()).filter_map(Event::publication);
-    let is_owed = |number: u32| {
-        let mut there = store.deliveries().filter(|one| one.to == target.name && one.release == number).peekable();
-        match is_retracted(store, number) {
-            false => there.peek().is_none(),
-            // What never arrived need not be withdrawn.
-            true => there.peek().is_some() && !there.any(|one| one.withdrawn),
-        }
-    };
-    let numbers = made_here.map(|publication| publication.number);
-    numbers.filter(|&number| wanted.map_or_else(|| is_owed(number), |wanted| wanted == number)).collect()
+    let is_owed = |number: u32| debt(store, target, number) != Debt::Paid;
+    made_here(store).filter(|&number| wanted.map_or_else(|| is_owed(number), |wanted| wanted == number)).collect()
+}
+
+/// The releases that this project made. Adopted ones were given to their recipients elsewhere.
+fn made_here(store: &Store) -> impl Iterator<Item = u32> {
+    let made = store.events().iter().filter(|event| !event.is_adoption()).filter_map(Event::publication);
+    made.map(|publication| publication.number)
+}
+
+/// What the ledger says about a release and a place.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Debt {
+    /// The place has what it must have.
+    Paid,
+    /// It lacks the release, or its withdrawal.
+    Owed,
+    /// The release is withdrawn, and the ledger has no delivery. It may still be there: the line of a delivery is written
+    /// after the delivery, and a crash may have come between. Only the database knows.
+    Unsure,
+}
+
+fn debt(store: &Store, target: &DeliveryTarget, release: u32) -> Debt {
+    let mut there = store.deliveries().filter(|one| one.to == target.name && one.release == release).peekable();
+    match (is_retracted(store, release), there.peek().is_some()) {
+        (false, false) => Debt::Owed,
+        (true, false) => Debt::Unsure,
+        (true, true) if !there.any(|one| one.withdrawn) => Debt::Owed,
+        (_, true) => Debt::Paid,
+    }
+}
+
+fn is_unsure(store: &Store, target: &DeliveryTarget, release: u32) -> bool {
+    debt(store, target, release) == Debt::Unsure
 }
 
 fn is_retracted(store: &Store, release: u32) -> bool {
@@ -179,7 +281,10 @@ fn bring(
     });
     let outcome = match &withdrawal {
         Some(withdrawal) => {
-            database.withdraw(target, withdrawal)?;
+            if database.withdraw(target, withdrawal)? == Withdrawn::NeverThere {
+                // Nothing is marked there, so the ledger must not say so.
+                return Ok(DeliveryOutcome::Absent);
+            }
             DeliveryOutcome::Withdrawn
         }
         None => {

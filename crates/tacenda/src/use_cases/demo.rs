@@ -97,12 +97,25 @@ pub(super) fn claim_folder<T>(
         let message = format!("{} is not empty; name another folder, or remove it", folder.display());
         return Err(UseCaseError::Exists(message));
     }
+    let mut claim = Claim { folder, is_made: false };
     let made = make();
-    if made.is_err() {
-        // A half project would only be in the way of the next try.
-        let _ = fs::remove_dir_all(folder);
-    }
+    claim.is_made = made.is_ok();
     made
+}
+
+/// A folder that is being made. It is removed if it is not finished, also when a caller ends the work by unwinding.
+struct Claim<'a> {
+    folder: &'a Path,
+    is_made: bool,
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        if !self.is_made {
+            // A half project would only be in the way of the next try.
+            let _ = fs::remove_dir_all(self.folder);
+        }
+    }
 }
 
 fn make(request: &DemoRequest, progress: Progress<'_>) -> Result<DemoReport, UseCaseError> {

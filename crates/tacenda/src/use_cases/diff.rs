@@ -2,7 +2,7 @@
 
 use crate::folder::ReceivedRelease;
 use crate::measure;
-use crate::use_cases::releases::read;
+use crate::use_cases::releases::{read, withdrawn};
 use crate::use_cases::{Progress, UseCaseError};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,6 +29,8 @@ pub struct DiffSide {
     pub release: u32,
     /// Its label.
     pub label: String,
+    /// That it was withdrawn, and why, if the ledger says so.
+    pub withdrawn: Option<String>,
     /// Rows, counterfeits included.
     pub rows: u64,
     /// People.
@@ -57,8 +59,10 @@ pub struct DiffValue {
 /// Compares two releases, named by folder, number or label.
 pub fn diff(root: &Path, from: &str, to: &str, progress: Progress<'_>) -> Result<DiffReport, UseCaseError> {
     let step = |_: usize, what: &str| progress(2, what);
-    let (_, from) = read(root, Some(from), &step)?;
-    let (_, to) = read(root, Some(to), &step)?;
+    let (from_folder, from) = read(root, Some(from), &step)?;
+    let (to_folder, to) = read(root, Some(to), &step)?;
+    let gone = |folder: &Path, side: &ReceivedRelease| withdrawn(root, folder, side.release.number);
+    let gone = (gone(&from_folder, &from), gone(&to_folder, &to));
     let mut counts: BTreeMap<Vec<String>, (u64, u64)> = BTreeMap::new();
     by_value(&from).into_iter().for_each(|(value, rows)| counts.entry(value).or_default().0 = rows);
     by_value(&to).into_iter().for_each(|(value, rows)| counts.entry(value).or_default().1 = rows);
@@ -73,7 +77,7 @@ pub fn diff(root: &Path, from: &str, to: &str, progress: Progress<'_>) -> Result
     columns.sort_unstable();
     columns.dedup();
     columns.retain(|name| declared(&from, name) != declared(&to, name));
-    Ok(DiffReport { from: side(&from), to: side(&to), columns, values })
+    Ok(DiffReport { from: side(&from, gone.0), to: side(&to, gone.1), columns, values })
 }
 
 /// How many rows have each sensitive value.
@@ -85,13 +89,14 @@ fn by_value(received: &ReceivedRelease) -> BTreeMap<Vec<String>, u64> {
     texts.zip(rows).filter(|(_, rows)| *rows > 0).collect()
 }
 
-fn side(received: &ReceivedRelease) -> DiffSide {
+fn side(received: &ReceivedRelease, withdrawn: Option<String>) -> DiffSide {
     let release = &received.release;
     let (rows, counterfeits) = (release.row_count() as u64, release.counterfeit_count());
     let loss = measure::loss(release, &received.schema, received.promise.terms().least_group);
     DiffSide {
         release: release.number,
         label: release.label.clone(),
+        withdrawn,
         rows,
         people: rows - counterfeits,
         counterfeits,

@@ -54,6 +54,8 @@ pub struct InitReport {
     pub columns: Vec<InitColumn>,
     /// What was concluded about the input.
     pub notes: Vec<String>,
+    /// Whether the draft can publish this table as it is. If not, the notes say what must be corrected first.
+    pub is_usable: bool,
 }
 
 /// What is proposed for a column.
@@ -155,18 +157,38 @@ impl Drafting {
             open: column.open,
         };
         // A draft is a proposal. `check` reports what is wrong with it or with the table.
-        let (ways, forecast) = tried(&self.policy, self.source, progress).unwrap_or_default();
+        let (ways, forecast, failed) = match tried(&self.policy, self.source, progress) {
+            Ok((ways, forecast)) => (ways, forecast, None),
+            Err(error) => (Ways::default(), None, Some(format!("the draft cannot publish this table yet: {error}"))),
+        };
         if let Some(forecast) = &forecast {
             raise_limits(&mut self.draft, forecast);
             write(&self.policy, &(self.draft.to_toml(&self.series) + &self.section))?;
         }
-        let lacking = self.draft.lacking().into_iter().map(String::from).chain(self.draft.too_uneven());
+        let lacking: Vec<String> = self.draft.lacking().into_iter().map(String::from).collect();
+        let is_usable = lacking.is_empty() && failed.is_none();
+        let lacking: Vec<String> = lacking.into_iter().chain(self.draft.too_uneven()).collect();
+        // What the draft lacks is the reason why it failed.
+        let failed = failed.filter(|_| lacking.is_empty());
+        let ends = forecast.and_then(|forecast| forecast.ends);
+        let ends = ends.map(|why| format!("a simulation of the next releases ended early: {why}"));
         Ok(InitReport {
             columns: self.draft.columns.iter().map(column).collect(),
             hierarchies: hierarchies.into_iter().map(|(name, _)| name).collect(),
             rows: self.draft.rows,
-            notes: self.draft.notes.iter().cloned().chain(lacking).chain(ways.notes()).collect(),
+            notes: self
+                .draft
+                .notes
+                .iter()
+                .cloned()
+                .chain(lacking)
+                .chain(failed)
+                .chain(ends)
+                .chain(self.draft.over_limits())
+                .chain(ways.notes())
+                .collect(),
             policy: self.policy,
+            is_usable,
         })
     }
 }

@@ -40,7 +40,11 @@ pub fn retain(project: &ProjectFolder, releases: u32) -> Result<EraseReport, Use
 fn open(project: &ProjectFolder) -> Result<Project, UseCaseError> {
     // Opening for writing would set up a project where there is none.
     match project.open(Access::Look)?.store() {
-        Some(store) if store.releases() > 0 => Ok(project.open(Access::Publish)?),
+        Some(store) if store.releases() > 0 => {
+            let project = project.open(Access::Publish)?;
+            project.assert_signer()?;
+            Ok(project)
+        }
         _ => Err(UseCaseError::NoRelease),
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! Counts below [`DraftColumn::SHOWN`] are left out, and so are values that fewer rows share: a rare value may identify somebody.
 
-use crate::ingest;
 use crate::ingest::{DraftColumn, Given};
 use crate::model::{Hierarchy, OTHER, Quasi};
 use crate::publish::{Access, POLICY_FILE};
 use crate::use_cases::draft::write;
 use crate::use_cases::policy_text::may_be_used;
 use crate::use_cases::{ProjectFolder, UseCaseError, policy_text, save_policy_text};
+use crate::{files, ingest};
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -110,7 +110,7 @@ pub fn save_tree(project: &ProjectFolder, column: &str, text: &str) -> Result<()
     let beside = policy.parent().unwrap_or(&project.root);
     if let Some(name) = file_of(project, column)? {
         let path = beside.join(name);
-        let before = fs::read_to_string(&path).map_err(UseCaseError::file(&path))?;
+        let before = files::read_text(&path).map_err(UseCaseError::file(&path))?;
         write(&path, text)?;
         return may_be_used(project).or_else(|error| write(&path, &before).and(Err(error)));
     }

@@ -1,5 +1,6 @@
 //! Rehearses the next release and remembers its inputs by their digests.
 
+use crate::files;
 use crate::grouping::Drift;
 use crate::ingest::Given;
 use crate::ledger::Approval;
@@ -9,12 +10,12 @@ use crate::publish::{
 };
 use crate::use_cases::overview::plan_file;
 use crate::use_cases::release::{REHEARSED, TableOf, rehearsed};
-use crate::use_cases::{Progress, Rehearsed, ReleaseRequest, Summary, UseCaseError, write_private};
+use crate::use_cases::{Progress, Rehearsed, ReleaseRequest, Summary, UseCaseError, assert_private, write_private};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io, path};
 
 /// The answer of plan.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -59,12 +60,12 @@ pub struct DriftReport {
 pub struct Plan {
     /// The version of this file.
     pub tacenda_plan: u32,
-    /// The table: an absolute path, or what a table in a database or in memory is called.
+    /// What the table is called: the name of its file, or of a table in a database or in memory. The vault keeps the table.
     pub data: PathBuf,
     /// Whether it holds changes.
     pub delta: bool,
-    /// Its SHA-256.
-    pub data_sha256: String,
+    /// The digest of the table's bytes that the ledger will have. It is keyed, so it reveals nothing.
+    pub source: String,
     /// The SHA-256 of the policy file and its hierarchies.
     pub policy_sha256: String,
     /// The hash of the ledger's last line, deliveries left aside.
@@ -85,6 +86,9 @@ pub struct Plan {
     /// published, even if the file changes.
     #[serde(default)]
     pub kept: BTreeMap<String, String>,
+    /// What was concluded about the table. The kept table does not say it.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// Rehearses the next release, compares what it costs with what else could be published, and writes the plan to
@@ -99,15 +103,10 @@ pub fn plan(
     if let (TableOf::Database(_), Some(label)) = (&table, &request.label) {
         project.assert_unused(label)?;
     }
-    let mut input = request.input(table, &project)?;
-    let data = match &mut input.table {
-        Given::Path(data) if data.as_os_str() != "-" => {
-            // The path is made absolute, because the plan may be published from another folder.
-            *data = path::absolute(&data).map_err(UseCaseError::file(data))?;
-            data.clone()
-        }
-        Given::Path(data) => data.clone(),
-        // The vault keeps the table, and the plan is published from there.
+    let input = request.input(table, &project)?;
+    // The vault keeps the table, and the plan is published from there. Where the file lies is nobody's concern.
+    let data = match &input.table {
+        Given::Path(data) => data.file_name().map_or_else(|| data.clone(), PathBuf::from),
         Given::Frame(source) => PathBuf::from(source.name()),
     };
     let delta = input.delta;
@@ -122,8 +121,8 @@ pub fn plan(
     step("looking ahead");
     let forecast = rehearsal.forecast(project.policy(), material);
     let plan = file.unwrap_or_else(|| plan_file(&request.project.root));
-    // The file is created first, because a table that no plan names would stay in the vault.
-    write_private(&plan, b"")?;
+    // Asked first, because a table that no plan names would stay in the vault. The file itself is never there half.
+    assert_private(&plan)?;
     let kept = rehearsed.keep_planned()?;
     let plan_file = Plan { kept, ..Plan::new(&rehearsed, data, delta) };
     let text = serde_json::to_string_pretty(&plan_file).expect("paths and digests are JSON");
@@ -155,7 +154,7 @@ impl Plan {
             tacenda_plan: 1,
             data,
             delta,
-            data_sha256: rehearsal.data_digest.clone(),
+            source: rehearsal.source.clone(),
             policy_sha256: project.policy_digest().to_string(),
             ledger_head: project.series_head().to_string(),
             release: release.number,
@@ -164,29 +163,32 @@ impl Plan {
             release_digest: rehearsal.release_digest(),
             input: project.input_of(release.number, rehearsed.material.table()),
             kept: BTreeMap::new(),
+            notes: rehearsed.material.notes().to_vec(),
         }
     }
 
     /// Reads a plan file.
     pub(super) fn read(path: &Path) -> Result<Plan, UseCaseError> {
-        Plan::parse(path, &fs::read(path).map_err(UseCaseError::file(path))?)
+        Plan::parse(path, &files::read(path).map_err(UseCaseError::file(path))?)
     }
 
     /// The approval beside a plan file, if there is one. Only a key that the policy lists as an approver's counts.
     pub(super) fn approval(path: &Path, rules: &SignatureRules) -> Result<Option<Approval>, UseCaseError> {
         let beside = signature_of(path);
-        let signature = match fs::read_to_string(&beside) {
+        let signature = match files::read_text(&beside) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             read => read.map_err(UseCaseError::file(&beside))?,
         };
-        let plan = fs::read(path).map_err(UseCaseError::file(path))?;
+        let plan = files::read(path).map_err(UseCaseError::file(path))?;
         Ok(Some(approval(rules, &plan, &signature)?))
     }
 
     /// What the bytes of a plan file say.
     pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Plan, UseCaseError> {
         let wrong = |what: String| UseCaseError::NotAPlan { file: path.to_path_buf(), what };
-        let plan: Plan = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
+        // What the file says there is not repeated, because it may be anything.
+        let plan: Plan = serde_json::from_slice(bytes)
+            .map_err(|error| wrong(format!("line {} has something else than a plan has there", error.line())))?;
         match plan.tacenda_plan {
             1 => Ok(plan),
             version => Err(wrong(format!("version {version} is not known here"))),
@@ -200,7 +202,7 @@ impl Plan {
             "the ledger"
         } else if self.policy_sha256 != project.policy_digest() {
             "the policy"
-        } else if self.data_sha256 != rehearsal.data_digest {
+        } else if self.source != rehearsal.source {
             "the table"
         } else if self.release_digest != rehearsal.release_digest() {
             "the program"

@@ -1,5 +1,6 @@
 //! The text of the policy file, read and changed. What cannot be used is not saved.
 
+use crate::files;
 use crate::publish::{Access, POLICY_FILE, ProjectError};
 use crate::use_cases::{ProjectFolder, UseCaseError};
 use std::fs;
@@ -7,7 +8,7 @@ use std::fs;
 /// The text of the policy file.
 pub fn policy_text(project: &ProjectFolder) -> Result<String, UseCaseError> {
     let path = project.policy.clone().unwrap_or_else(|| project.root.join(POLICY_FILE));
-    fs::read_to_string(&path).map_err(UseCaseError::file(&path))
+    files::read_text(&path).map_err(UseCaseError::file(&path))
 }
 
 /// Changes the policy file, if the new text is a policy under which the series may go on. Otherwise the old one stays, and the error has every fault.

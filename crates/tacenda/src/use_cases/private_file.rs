@@ -4,25 +4,34 @@
 //! of the user.
 
 use crate::use_cases::UseCaseError;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+use tempfile::NamedTempFile;
 
-/// Writes a file that only its owner can read. A link in its place is refused.
+/// Writes a file that only its owner can read, whole or not at all. A link in its place is refused. What was there before is
+/// replaced, not changed: others may have it open.
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), UseCaseError> {
     refuse_link(path)?;
     let write = || -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path)?;
-        // One that was there before may have been open to others.
-        #[cfg(unix)]
-        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
-        file.write_all(bytes)
+        let mut new = beside(path)?;
+        new.write_all(bytes)?;
+        new.persist(path).map(drop).map_err(|error| error.error)
     };
     write().map_err(UseCaseError::file(path))
+}
+
+/// Whether [`write_private`] can write a file. Nothing is changed.
+pub fn assert_private(path: &Path) -> Result<(), UseCaseError> {
+    refuse_link(path)?;
+    beside(path).map(drop).map_err(UseCaseError::file(path))
+}
+
+/// A new file in the same folder, which only its owner can read.
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // The name of the new file is nobody's concern.
+    NamedTempFile::with_prefix_in(".tacenda-", folder).map_err(|error| error.kind().into())
 }
 
 /// Refuses to write where a link or something that is no file stands.

@@ -67,6 +67,8 @@ pub enum Next {
     Release(Box<Rehearsed>),
     /// The release that was made from the same table already.
     Already(PublishReport),
+    /// The release that has the wanted label already. The database was not read, so its table may have changed.
+    Committed(PublishReport),
 }
 
 /// The answer of publish.
@@ -160,6 +162,10 @@ impl ReleaseRequest {
         let mut project = self.project.open(Access::Publish)?;
         self.backup.iter().for_each(|file| project.back_up_to(file));
         project.assert_as_published()?;
+        // Only the last release is hashed as a whole, and only where that does not fetch it from afar.
+        if let Some(store) = project.store().filter(|_| self.project.place.is_none()) {
+            store.vouch_last()?;
+        }
         let step = |what: &str| progress(REHEARSED, what);
         let done = plan.as_ref().and_then(|plan| project.published_with(&plan.label, &plan.input));
         if let Some(number) = done {
@@ -169,7 +175,10 @@ impl ReleaseRequest {
             return Err(ProjectError::PlanStale { what: "the ledger" }.into());
         }
         if let Some(number) = plan.is_none().then(|| self.committed(&table, &project)).transpose()?.flatten() {
-            return Ok(self.already(project, number, progress));
+            return Ok(match (self.already(project, number, progress), table) {
+                (Next::Already(report), TableOf::Database(_)) => Next::Committed(report),
+                (next, _) => next,
+            });
         }
         let rules = &project.policy().series.signatures;
         let approval = file.as_deref().map_or(Ok(None), |file| Plan::approval(file, rules))?;
@@ -182,7 +191,7 @@ impl ReleaseRequest {
             Some(plan) if plan.policy_sha256 != project.policy_digest() => {
                 return Err(ProjectError::PlanStale { what: "the policy" }.into());
             }
-            Some(plan) => project.planned_material(&plan.kept, &plan.data_sha256, &step)?,
+            Some(plan) => project.planned_material(&plan.kept, &plan.source, &plan.notes, &step)?,
             None => project.material_within(self.input(table, &project)?, &step)?,
         };
         let next = self.next();
@@ -213,6 +222,11 @@ impl ReleaseRequest {
         project.assert_as_published()?;
         project.assert_signatures(None)?;
         project.assert_backup()?;
+        if self.project.place.is_some() && !project.databases().deliver.is_empty() {
+            // What is delivered is read from a folder.
+            let cannot = "a project in object storage delivers to no database; leave out [deliver]";
+            return Err(UseCaseError::usage(cannot));
+        }
         let step = |what: &str| progress(CLUSTER_STEPS, what);
         let table = ClusterTable { columns, parts: cut.parts, unit: cut.unit, memory: self.memory };
         let next = self.next();
@@ -282,7 +296,7 @@ impl Next {
     pub fn publish(self, progress: Progress<'_>) -> Result<PublishReport, UseCaseError> {
         match self {
             Next::Release(mut rehearsed) => rehearsed.publish(progress),
-            Next::Already(report) => Ok(report),
+            Next::Already(report) | Next::Committed(report) => Ok(report),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::ledger::{
 use crate::measure::Loss;
 use crate::model::{ChainBreak, ChainFault, ChainLink, chain_breaks, counted};
 use crate::publish::{SIGNATURE, check_signed, uncovered};
-use crate::use_cases::{Progress, UseCaseError};
+use crate::use_cases::{OwedDelivery, Progress, ProjectFolder, UseCaseError, deliver};
 use crate::{folder, ledger, measure};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -26,6 +26,8 @@ pub struct LogReport {
     pub head: String,
     /// All events, the oldest first.
     pub events: Vec<LogEvent>,
+    /// What databases of the project's policy file lack.
+    pub owed: Vec<OwedDelivery>,
 }
 
 /// A view made elsewhere.
@@ -93,6 +95,8 @@ pub struct ShowReport {
     pub promise: String,
     /// That it was withdrawn, and why, if the ledger says so.
     pub withdrawn: Option<String>,
+    /// To which databases of the project's policy file it is owed.
+    pub owed: Vec<OwedDelivery>,
     /// What the promise does not cover.
     pub limits: Vec<String>,
     /// Rows, counterfeits included.
@@ -182,20 +186,23 @@ pub struct VerifyFault {
 pub fn log(root: &Path) -> Result<LogReport, UseCaseError> {
     let store = open(root)?;
     let events = store.events().iter().map(logged).collect();
-    Ok(LogReport { series: store.series().to_string(), head: store.head().to_string(), events })
+    let owed = deliver::owed_by(&ProjectFolder { root: root.into(), ..ProjectFolder::default() }, &store);
+    Ok(LogReport { series: store.series().to_string(), head: store.head().to_string(), events, owed })
 }
 
 /// One release, named by its folder, its number or its label; the last one where none is named.
 pub fn show(root: &Path, release: Option<&str>, progress: Progress<'_>) -> Result<ShowReport, UseCaseError> {
     let (folder, published) = read(root, release, progress)?;
     let (release, terms) = (&published.release, published.promise.terms());
+    let (withdrawn, owed) = in_project(root, &folder, release.number).unwrap_or_default();
     Ok(ShowReport {
         series: published.series.clone(),
         release: release.number,
         label: release.label.clone(),
         view: published.manifest.view.clone(),
         promise: terms.sentence,
-        withdrawn: withdrawn(root, &folder, release.number),
+        withdrawn,
+        owed,
         limits: published.manifest.promise.limits.clone(),
         rows: release.row_count() as u64,
         groups: release.group_count() as u64,
@@ -234,28 +241,37 @@ pub fn release_files(root: &Path, release: u32) -> Result<Vec<ReleaseFile>, UseC
     Ok(publication.ok_or(UseCaseError::NoSuchRelease)?.files.iter().map(file).collect())
 }
 
-/// Why a release of the project was withdrawn, if it was.
-fn withdrawn(root: &Path, folder: &Path, release: u32) -> Option<String> {
+/// Why a release of the project was withdrawn, if it was, and to whom it is owed.
+fn in_project(root: &Path, folder: &Path, release: u32) -> Option<(Option<String>, Vec<OwedDelivery>)> {
     let store = open(root).ok()?;
     // The folder may belong to another project.
     if store.release_folder(release).canonicalize().ok()? != folder.canonicalize().ok()? {
         return None;
     }
     let retracted = store.retracted();
-    let found = retracted.iter().find(|(number, _, _)| *number == release)?;
-    Some(format!("withdrawn on {}: {}", found.1.split('T').next().unwrap_or_default(), found.2))
+    let found = retracted.iter().find(|(number, _, _)| *number == release);
+    let why = |on: &str, because: &str| format!("withdrawn on {}: {because}", on.split('T').next().unwrap_or_default());
+    let mut owed = deliver::owed_by(&ProjectFolder { root: root.into(), ..ProjectFolder::default() }, &store);
+    owed.retain(|one| one.release == release);
+    Some((found.map(|(_, on, because)| why(on, because)), owed))
+}
+
+/// That a release of the project was withdrawn, and why, if it was.
+pub(super) fn withdrawn(root: &Path, folder: &Path, release: u32) -> Option<String> {
+    let (why, _) = in_project(root, folder, release)?;
+    Some(format!("release {release} was {}", why?))
 }
 
 /// Counts the people of a release who meet a condition.
 pub fn count(root: &Path, release: &str, condition: &str, progress: Progress<'_>) -> Result<CountReport, UseCaseError> {
-    let (_, published) = read(root, Some(release), progress)?;
+    let (folder, published) = read(root, Some(release), progress)?;
     let count = folder::count(&published.release, &published.schema, condition)?;
     Ok(CountReport {
         condition: condition.into(),
         estimate: count.estimate,
         lowest: count.lowest,
         highest: count.highest,
-        notes: count.notes,
+        notes: withdrawn(root, &folder, published.release.number).into_iter().chain(count.notes).collect(),
     })
 }
 

@@ -1,16 +1,17 @@
 //! What several requests have in common: a project, a table, how files are read, and progress.
 
-use crate::folder;
+use crate::folder::ReceivedRelease;
 use crate::ingest::foreign;
 use crate::ingest::foreign::Notation;
 use crate::keys::{KeyError, KeyFolder, Signer};
 use crate::ledger::{Anchors, Disk, LedgerError, RealDisk, Receipt, Seen, unsealed};
 use crate::model::Reading;
 use crate::publish::{Access, Machine, Project, ProjectError};
-use crate::use_cases::{Database, DatabaseError, UseCaseError};
-use std::fs;
+use crate::use_cases::{Database, DatabaseError, PublishReport, UseCaseError};
+use crate::{files, folder};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
 /// Called before each step, with the number of steps and what is done.
 pub type Progress<'a> = &'a (dyn Fn(usize, &str) + Sync);
@@ -18,8 +19,10 @@ pub type Progress<'a> = &'a (dyn Fn(usize, &str) + Sync);
 /// A project folder, by its path.
 #[derive(Clone, Debug, Default)]
 pub struct ProjectFolder {
-    /// The folder.
+    /// The folder; or a URL, if `place` leads there.
     pub root: PathBuf,
+    /// Where the project is, if it is not on the file system.
+    pub place: Option<Arc<dyn Disk>>,
     /// The policy file, where it has another name than `tacenda.toml`.
     pub policy: Option<PathBuf>,
     /// The anchors outside of the project that record how far its series went; none if left out.
@@ -40,7 +43,8 @@ impl ProjectFolder {
         // The key is opened before the lock is taken, because a person may be asked for a passphrase.
         let signer = if access == Access::Publish { self.signer()? } else { None };
         let anchors = self.held_anchors()?;
-        let machine = Machine { keys: self.keys.clone(), ..Machine::default() };
+        let (keys, remembered) = (self.keys.clone(), anchors.clone());
+        let machine = Machine { disk: self.below(), keys, anchors: remembered, ..Machine::default() };
         let mut project = Project::open_on(machine, &self.root, self.policy.as_deref(), access)?;
         signer.into_iter().for_each(|signer| project.sign_with(signer));
         if let Some(anchors) = &anchors {
@@ -49,9 +53,36 @@ impl ProjectFolder {
         Ok(project)
     }
 
+    /// Refuses where nothing would remember how far the series went, or no key could close a new vault.
+    pub fn assert_remembered(&self) -> Result<(), UseCaseError> {
+        if self.anchors.is_some() && self.keys.is_some() {
+            return Ok(());
+        }
+        let why = "there is no home folder: nothing would remember how far the series went, and a new vault would not be \
+                   encrypted; set HOME, or name folders with --anchor and --keys";
+        Err(UseCaseError::usage(why))
+    }
+
     /// The disk that opens the project's vault.
     pub(super) fn disk(&self) -> Result<Arc<dyn Disk>, KeyError> {
-        unsealed(Arc::new(RealDisk), &self.root, self.keys.as_ref())
+        unsealed(self.below(), &self.root, self.keys.as_ref())
+    }
+
+    /// The disk as it is.
+    pub(super) fn below(&self) -> Arc<dyn Disk> {
+        self.place.clone().unwrap_or_else(|| Arc::new(RealDisk))
+    }
+
+    /// Reads a release back that was published. One that lies elsewhere is fetched first.
+    pub fn received(&self, published: &PublishReport) -> Result<ReceivedRelease, UseCaseError> {
+        let Some(place) = &self.place else { return Ok(folder::read(&published.folder)?) };
+        let here = tempfile::tempdir().map_err(|error| LedgerError::disk("create", &published.folder, error))?;
+        for name in &published.files {
+            let (from, to) = (published.folder.join(name), here.path().join(name));
+            let copy = || io::copy(&mut place.open(&from)?, &mut fs::File::create(&to)?);
+            copy().map_err(|error| LedgerError::disk("read", &from, error))?;
+        }
+        Ok(folder::read(here.path())?)
     }
 
     /// Where it is remembered how far the series went, with what stands in for a lost anchor.
@@ -62,7 +93,7 @@ impl ProjectFolder {
         if path.join(folder::MANIFEST).exists() {
             return Ok(Some(anchors.and_seen(Seen::Release(folder::read_link(path)?))));
         }
-        let text = fs::read(path).map_err(|error| LedgerError::disk("read", path, error))?;
+        let text = files::read(path).map_err(|error| LedgerError::disk("read", path, error))?;
         let receipt = Receipt::read(&String::from_utf8_lossy(&text))?;
         Ok(Some(anchors.and_seen(Seen::Receipt(receipt))))
     }
@@ -70,6 +101,11 @@ impl ProjectFolder {
     /// What speaks to databases.
     pub(super) fn database(&self) -> Result<&dyn Database, DatabaseError> {
         self.database.as_deref().ok_or(DatabaseError::NoClient)
+    }
+
+    /// Whether the user's signing key goes back to this one by signatures.
+    pub(super) fn follows(&self, key: &str) -> bool {
+        self.keys.as_ref().is_some_and(|keys| keys.descends_from(key).unwrap_or(false))
     }
 
     /// The user's signing key, if there is one.

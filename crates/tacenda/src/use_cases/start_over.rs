@@ -5,7 +5,8 @@
 //! where every command still works on it. What was published stays published. The new series knows nothing of it, and
 //! the answer says so. The moves are renames, in an order that a second run completes.
 
-use crate::ledger::Store;
+use crate::files;
+use crate::ledger::{LedgerError, Store};
 use crate::publish::POLICY_FILE;
 use crate::use_cases::{ProjectFolder, UseCaseError};
 use schemars::JsonSchema;
@@ -53,7 +54,11 @@ pub fn start_over(project: &ProjectFolder, name: Option<&str>) -> Result<StartOv
         let message = format!("{} has no series yet; tacenda publish begins one", root.display());
         return Err(UseCaseError::Exists(message));
     }
-    let store = Store::open_write(project.disk()?, root)?;
+    let store = match Store::open_write(project.disk()?, root) {
+        // Without its vault nobody can publish in it, so there is nothing to lock out. It moves as it is.
+        Err(LedgerError::VaultMissing { .. }) => Store::open_look(project.disk()?, root)?,
+        opened => opened?,
+    };
     let old_series = store.series().to_string();
     let releases = store.publications().count() as u32;
     let new_series = match name {
@@ -104,7 +109,7 @@ fn renamed(policy: &Path, name: &str) -> Result<String, UseCaseError> {
             "a series name has lower case letters, digits and dashes, such as ward-stays-2",
         ));
     }
-    let text = fs::read_to_string(policy).map_err(UseCaseError::file(policy))?;
+    let text = files::read_text(policy).map_err(UseCaseError::file(policy))?;
     let span = DeTable::parse(&text).ok().and_then(|root| {
         let DeValue::Table(series) = root.get_ref().get("series")?.get_ref() else { return None };
         Some(series.get("name")?.span())
@@ -146,7 +151,7 @@ fn copy_policy(policy: &Path, root: &Path, kept_in: &Path) -> Result<(), UseCase
 
 /// The hierarchy files that a policy file names.
 fn named_files(policy: &Path) -> Vec<PathBuf> {
-    let text = fs::read_to_string(policy).unwrap_or_default();
+    let text = files::read_text(policy).unwrap_or_default();
     let Ok(root) = text.parse::<toml::Table>() else { return Vec::new() };
     let columns = root.get("columns").and_then(toml::Value::as_table);
     let hierarchy = |column: &toml::Value| Some(PathBuf::from(column.get("hierarchy")?.as_str()?));

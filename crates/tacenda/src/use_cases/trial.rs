@@ -6,8 +6,7 @@ use crate::promise::{PolicyFile, Promised, ShareLimits};
 use crate::publish::{Access, Ingredients, Input, NextRelease, Project, ProjectError};
 use crate::use_cases::draft::write;
 use crate::use_cases::{Drafting, Progress, ProjectFolder, ReleaseRequest, Summary, UseCaseError};
-use crate::{ingest, publish};
-use std::fs;
+use crate::{files, ingest, publish};
 use std::path::{Path, PathBuf};
 
 /// Limits that never refuse, for the question what a release costs.
@@ -114,7 +113,7 @@ impl SettingChoice {
 fn read_table(project: &ProjectFolder) -> Result<toml::Table, UseCaseError> {
     let path = project.policy.clone().unwrap_or_else(|| project.root.join(publish::POLICY_FILE));
     ingest::read_policy(&path)?;
-    let text = fs::read_to_string(&path).map_err(UseCaseError::file(&path))?;
+    let text = files::read_text(&path).map_err(UseCaseError::file(&path))?;
     Ok(toml::from_str(&text).unwrap_or_default())
 }
 
@@ -129,7 +128,7 @@ fn write_variant(project: &ProjectFolder, mut table: toml::Table, folder: &Path)
     let columns = table.get("columns").and_then(toml::Value::as_table).cloned().unwrap_or_default();
     for name in columns.values().filter_map(|column| column.get("hierarchy")?.as_str()) {
         let tree = beside.join(name);
-        write(&folder.join(name), &fs::read_to_string(&tree).map_err(UseCaseError::file(&tree))?)?;
+        write(&folder.join(name), &files::read_text(&tree).map_err(UseCaseError::file(&tree))?)?;
     }
     let variant = folder.join(publish::POLICY_FILE);
     write(&variant, &table.to_string())?;
@@ -153,7 +152,8 @@ impl Trial {
 
     /// Reads a table under the policy of a project, as its next release.
     pub fn of_project(mut request: ReleaseRequest, progress: Progress<'_>) -> Result<Trial, UseCaseError> {
-        let project = request.project.open(Access::Look)?;
+        let mut project = request.project.open(Access::Look)?;
+        project.need_vault()?;
         let table = request.table()?;
         let input = request.input(table, &project)?;
         let material = project.material(input, &|what| progress(Project::MATERIAL_STEPS + 2, what))?;

@@ -1,6 +1,5 @@
 //! One case in full: a finding of a saved audit, a group of a release, a person.
 
-use crate::audit;
 use crate::audit::{Assessment, Attacker, Budget, Check, Thresholds};
 use crate::model::{Release, Value, counted, people};
 use crate::report::{
@@ -8,9 +7,9 @@ use crate::report::{
 };
 use crate::use_cases::explain::page;
 use crate::use_cases::{ExplainReport, Progress, Subject, SubjectRequest, UseCaseError, wrapped};
+use crate::{audit, files};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 
 /// The most groups that are listed in one place.
@@ -18,7 +17,7 @@ const MOST_GROUPS: usize = 8;
 
 /// A finding of a saved audit, by its place there, from 1.
 pub fn explain_finding(number: &str, audit: &Path) -> Result<ExplainReport, UseCaseError> {
-    let text = fs::read_to_string(audit).map_err(UseCaseError::file(audit))?;
+    let text = files::read_text(audit).map_err(UseCaseError::file(audit))?;
     let report: Report = serde_json::from_str(&text).map_err(|error| {
         UseCaseError::usage(format!("{} is no saved audit (line {})", audit.display(), error.line()))
     })?;

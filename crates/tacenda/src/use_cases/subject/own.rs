@@ -5,6 +5,7 @@ use crate::ingest::{Given, IngestError, Source, foreign};
 use crate::model::{Quasi, RecordKey, Release, Role, Schema, Table, Values};
 use crate::publish::{Access, PrivateTables, laid_out, software};
 use crate::report::{About, FileFacts};
+use crate::use_cases::releases::withdrawn;
 use crate::use_cases::{Progress, Subject, SubjectRequest, UseCaseError};
 use crate::{folder, report};
 use std::path::{Path, PathBuf};
@@ -48,12 +49,15 @@ pub(super) fn folders(
         sources: read.iter().zip(&folders).map(|(published, folder)| source(published, folder)).collect(),
         ..About::default()
     };
+    let root = &request.project.root;
+    let gone = |(one, folder): (&ReceivedRelease, &PathBuf)| withdrawn(root, folder, one.release.number);
+    let gone: Vec<String> = read.iter().zip(&folders).filter_map(gone).collect();
     let several = several_series(&read);
     // A promise is about one series, so several series have none.
     let promise = several.is_none().then(|| last.promise.terms());
     let about = match &several {
-        Some(names) => About { name: names.join(" and "), notes: vec![not_covered(names)], ..about },
-        None => about,
+        Some(names) => About { name: names.join(" and "), notes: [vec![not_covered(names)], gone].concat(), ..about },
+        None => About { notes: gone, ..about },
     };
     let (mut traces, mut releases) = (Vec::new(), Vec::new());
     for (number, published) in (1..).zip(read) {
@@ -144,6 +148,10 @@ pub(super) fn project(request: SubjectRequest, progress: Progress<'_>) -> Result
         false if !store.has_vault() => "the vault was not opened: give all snapshots with --truth to count people",
         false => "the vault has the last snapshot only: give all snapshots with --truth to count people exactly",
     };
+    let retracted = store.retracted();
+    let gone = retracted.iter().map(|(number, on, because)| {
+        format!("release {number} was withdrawn on {}: {because}", on.split('T').next().unwrap_or_default())
+    });
     let about = About {
         name: policy.series.name.clone(),
         title: policy.series.title.clone(),
@@ -152,7 +160,7 @@ pub(super) fn project(request: SubjectRequest, progress: Progress<'_>) -> Result
         policy_sha256: Some(project.policy_digest().to_string()),
         ledger_head: Some(project.ledger_head().to_string()),
         sources: read.sources,
-        notes: vec![note.into()],
+        notes: gone.chain([note.into()]).collect(),
         assumptions: read.assumptions,
         not_covered: read.adopted.into_iter().chain(read.not_covered).collect(),
         ..About::default()

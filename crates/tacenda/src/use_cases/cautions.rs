@@ -1,0 +1,48 @@
+//! What a person should know of a project, whatever is asked of it.
+//!
+//! A command that only looks answers from what is there, and that may be an old copy. A command that publishes goes on
+//! where a person may believe more than is true: that the vault is encrypted, or that the series is signed.
+
+use crate::ledger::{LedgerError, Store};
+use crate::use_cases::ProjectFolder;
+
+/// Says that the project is an earlier state of its series, as far as this machine knows.
+pub fn set_back(project: &ProjectFolder) -> Option<String> {
+    let store = Store::open_look(project.below(), &project.root).ok()?;
+    match store.compare_with(project.anchors.as_ref()?) {
+        Err(error @ LedgerError::RolledBack { .. }) => Some(format!("{}: {error}", error.code())),
+        _ => None,
+    }
+}
+
+/// What to know before the next release: one sentence each. A project that cannot be opened says so itself.
+pub fn before_publishing(project: &ProjectFolder) -> Vec<String> {
+    let Ok(store) = Store::open_look(project.below(), &project.root) else { return Vec::new() };
+    let mut cautions = Vec::new();
+    let is_unseen = project.anchors.as_ref().is_some_and(|anchors| !store.is_remembered(anchors));
+    if is_unseen && store.releases() > 0 && project.anchor_from.is_none() {
+        let why = "nothing on this machine remembers this series: if later releases are out, a second one of the same number \
+                   could be compared with them; name a receipt or the newest release with --anchor-from";
+        cautions.push(why.into());
+    }
+    if store.has_plain_vault() {
+        let why = "the vault is not encrypted: a person who can read this folder can read the table; tacenda vault lock \
+                   encrypts it";
+        cautions.push(why.into());
+    }
+    let own = project.keys.as_ref().and_then(|keys| keys.public().ok().flatten());
+    let last = store.last_signer().filter(|_| store.releases() > 0);
+    let (own, last) = (own.as_ref().map(|key| key.id()), last);
+    match (last, own) {
+        (Some(last), None) => cautions.push(format!(
+            "the series is signed with the key {last}, and there is no signing key here: nothing more is signed; name the folder of \
+             the key with --keys"
+        )),
+        (Some(last), Some(own)) if last != own && !project.follows(last) => cautions.push(format!(
+            "the series is signed with the key {last}, and the key here is {own}, which that key did not sign: recipients cannot \
+             trust it; use the first key, or one that tacenda key rotate made from it"
+        )),
+        _ => {}
+    }
+    cautions
+}
