@@ -1,8 +1,9 @@
 //! Does a long series get worse? A hundred releases with 5 % churn: loss, value sets, counterfeits, and
 //! the error of count queries at some of them.
 //!
-//! `cargo bench --bench drift` prints JSON lines and a table; `-- --people 200000` takes more people. As `cargo test`
-//! runs it, a small and short series shows that it works.
+//! `cargo bench --bench drift` prints JSON lines and a table. `-- --people 200000` takes more people, `-- --fine` spends
+//! more work on close groups, and `-- --withhold` lets people wait where one of them saves many counterfeits, as drafts do.
+//! As `cargo test` runs it, a small and short series shows that it works.
 
 use serde_json::json;
 use std::env;
@@ -10,29 +11,35 @@ use tacenda::made_up::{Churn, Generated, Shape, adult, census};
 use tacenda::measure;
 use tacenda::measure::Workload;
 use tacenda::model::{History, Rng, Seed};
-use tacenda::promise::{MInvariance, OnIneligible, Output, PolicyFile, Reasons, SeriesSettings, ShareLimits};
+use tacenda::promise::{
+    CutEffort, MInvariance, OnIneligible, Output, PolicyFile, Reasons, SeriesSettings, ShareLimits, Surplus,
+};
 use tacenda::publish::{Before, prepare};
 
 /// The releases that are measured.
 const SHOWN: [u32; 7] = [1, 2, 3, 10, 20, 50, 100];
 
 fn main() {
-    let is_bench = env::args().any(|word| word == "--bench");
+    let is_given = |wanted: &str| env::args().any(|word| word == wanted);
+    let is_bench = is_given("--bench");
+    let effort = if is_given("--fine") { CutEffort::Fine } else { CutEffort::Fast };
+    let surplus = if is_given("--withhold") { Surplus::Withhold } else { Surplus::Counterfeit };
     let given = env::args().skip_while(|word| word != "--people").nth(1);
     let many = given.map_or(30_000, |number| number.parse().expect("a number of people"));
     let (people, releases) = if is_bench { (many, 100) } else { (1_000, 3) };
     println!(
-        "{:<8} {:>3} {:>8} {:>8} {:>11} {:>13} {:>12}",
-        "data", "m", "release", "loss", "value sets", "counterfeits", "query error"
+        "{:<8} {:>3} {:>8} {:>8} {:>11} {:>13} {:>9} {:>12}",
+        "data", "m", "release", "loss", "value sets", "counterfeits", "withheld", "query error"
     );
     for m in [4, 10] {
-        series("adult", &adult::snapshots(people, releases, Churn::of(0.05), 1), m);
-        series("census", &census::snapshots(people, releases, Churn::of(0.05), 1), m);
+        let promise = MInvariance { on_ineligible: OnIneligible::Defer, effort, surplus, ..MInvariance::new(m) };
+        series("adult", &adult::snapshots(people, releases, Churn::of(0.05), 1), promise);
+        series("census", &census::snapshots(people, releases, Churn::of(0.05), 1), promise);
     }
 }
 
-fn series<S: Shape>(name: &str, made: &Generated<S>, m: u32) {
-    let promise = MInvariance { on_ineligible: OnIneligible::Defer, ..MInvariance::new(m) };
+fn series<S: Shape>(name: &str, made: &Generated<S>, promise: MInvariance) {
+    let m = promise.m;
     let file = PolicyFile {
         series: SeriesSettings::default(),
         schema: made.schema().clone(),
@@ -56,7 +63,10 @@ fn series<S: Shape>(name: &str, made: &Generated<S>, m: u32) {
         let counterfeits = prepared.release.counterfeit_count();
         let withheld = prepared.membership.withheld.len();
         let sets = prepared.history.value_sets.len();
-        println!("{name:<8} {m:>3} {release:>8} {:>8.4} {sets:>11} {counterfeits:>13} {:>12.4}", loss, error.median);
+        println!(
+            "{name:<8} {m:>3} {release:>8} {loss:>8.4} {sets:>11} {counterfeits:>13} {withheld:>9} {:>12.4}",
+            error.median
+        );
         println!(
             "{}",
             json!({

@@ -181,6 +181,58 @@ fn a_damaged_or_hostile_backup_restores_nothing() {
     assert!(!fs::read_dir(house.place("nothing")).unwrap().any(|left| left.is_ok()), "nothing is left behind");
 }
 
+/// A restored project has every file that its policy names, wherever the policy names it, and goes on.
+#[test]
+fn a_backup_has_every_file_that_the_policy_names() {
+    let house = House::new();
+    let named = ["trees/age.csv", "sql/stays.sql", "old/first.csv", "trees/other.csv", "older/r0001/data.csv"];
+    for name in named {
+        let path = house.place("project").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "flu;*\ngout;*\nasthma;*\n").unwrap();
+    }
+    fs::write(house.place("outside.csv"), "a canary").unwrap();
+    fs::write(house.place("project/loose.csv"), "nobody names it").unwrap();
+    let policy = POLICY
+        .replace("type = 'category'", "hierarchy = 'trees/age.csv'")
+        .replace("[promise]", "[source]\npostgres = 'service=a'\nquery = './sql/stays.sql'\n[promise]");
+    let views = "[views.old]\nadopted = 'old/first.csv'\nhierarchy = { age = 'trees/other.csv', sex = '../outside.csv' }\n[views.older]\nadopted = 'older/r0001'\n";
+    fs::write(house.place("project/tacenda.toml"), &policy).unwrap();
+    house.publish("project", 1).unwrap();
+    // Keys of other promises, and a file that is none of the project's: a backup is made whatever the policy says by now.
+    fs::write(house.place("project/tacenda.toml"), format!("{policy}{views}")).unwrap();
+    use_cases::backup(&house.project("project"), &house.place("all.age")).unwrap();
+    use_cases::restore(&house.project("restored"), &house.place("all.age")).unwrap();
+    for name in named {
+        assert!(house.place("restored").join(name).is_file(), "{name}");
+    }
+    assert!(!house.place("restored/loose.csv").exists());
+    fs::write(house.place("restored/tacenda.toml"), &policy).unwrap();
+    house.publish("restored", 2).unwrap();
+    // A policy that cannot be read any more is kept as well.
+    fs::write(house.place("project/tacenda.toml"), "policy = ").unwrap();
+    use_cases::backup(&house.project("project"), &house.place("broken.age")).unwrap();
+    use_cases::restore(&house.project("mended"), &house.place("broken.age")).unwrap();
+    assert!(house.place("mended/tacenda.toml").is_file());
+}
+
+/// Where a link stands in the place of the project's folders, nothing is put beside it.
+#[cfg(unix)]
+#[test]
+fn a_restore_over_a_link_leaves_nothing_behind() {
+    let house = House::new();
+    house.publish("project", 1).unwrap();
+    use_cases::backup(&house.project("project"), &house.place("all.age")).unwrap();
+    for own in [".tacenda", "releases"] {
+        let root = house.place(&format!("over{own}"));
+        fs::create_dir(&root).unwrap();
+        std::os::unix::fs::symlink("/nowhere/at/all", root.join(own)).unwrap();
+        let project = house.project(&format!("over{own}"));
+        assert_eq!(use_cases::restore(&project, &house.place("all.age")).unwrap_err().exit_code(), 2);
+        assert_eq!(fs::read_dir(&root).unwrap().count(), 1, "{own}");
+    }
+}
+
 /// A failed backup stops the release.
 #[test]
 fn without_its_backup_nothing_is_published() {

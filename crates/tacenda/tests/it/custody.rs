@@ -148,12 +148,12 @@ fn forty_one_quarters_live_under_an_unchanged_draft() {
         // In releases 15 to 18 the population halves.
         let (most, waiting) = if (14..18).contains(&at) { (0.15, 0.03) } else { (0.05, 0.01) };
         over += usize::from(counterfeits > most || withheld > waiting);
-        let is_far = counterfeits > 1.5 * most || withheld > 1.2 * waiting;
+        let is_far = counterfeits > 1.2 * most || withheld > 1.2 * waiting;
         assert!(!is_far && exact >= 0.85, "release {}", at + 1);
     }
-    // Release 37, in which a thousand values change at once, is over with one seed in three, and the seed of a project is random.
+    // The seed of a project is random: with one seed in ten, a few people too many wait in one release.
     println!("{over} of {releases} releases are over the aims");
-    assert!(over <= 2, "{over} releases are over the aims");
+    assert!(over <= 1, "{over} releases are over the aims");
     let open = Project::open(folder.path(), None, Access::Look).unwrap();
     assert_eq!(open.publications().len(), releases);
     assert!(tacenda::ledger::verify(open.store().unwrap()).is_empty());

@@ -9,8 +9,8 @@ use tacenda::ingest::Source;
 use tacenda::ledger::Anchors;
 use tacenda::promise::{DatabaseTable, DeliveryTarget};
 use tacenda::use_cases::{
-    self, Database, DatabaseError, Delivered, DeliveryReport, Fetched, Next, ProjectFolder, PublishReport,
-    ReleaseRequest, UseCaseError, WantedDeliveries, Withdrawal,
+    self, Database, DatabaseError, Delivered, DeliveryReport, Fetched, Next, OwedDelivery, ProjectFolder,
+    PublishReport, ReleaseRequest, UseCaseError, WantedDeliveries, Withdrawal, Withdrawn,
 };
 use tempfile::TempDir;
 
@@ -20,6 +20,8 @@ struct FakeDatabase {
     is_gone: AtomicBool,
     fetched: AtomicUsize,
     first_person: AtomicUsize,
+    /// The number of a release whose table has another owner by now.
+    taken_over: AtomicUsize,
     there: Mutex<Vec<String>>,
 }
 
@@ -65,10 +67,16 @@ impl Database for FakeDatabase {
         Ok(self.keep(format!("{} {}", to.name, release.release.number)))
     }
 
-    fn withdraw(&self, to: &DeliveryTarget, withdrawal: &Withdrawal) -> Result<(), DatabaseError> {
+    fn withdraw(&self, to: &DeliveryTarget, withdrawal: &Withdrawal) -> Result<Withdrawn, DatabaseError> {
         self.reached()?;
+        if !self.there.lock().unwrap().contains(&format!("{} {}", to.name, withdrawal.release)) {
+            return Ok(Withdrawn::NeverThere);
+        }
+        if self.taken_over.load(Ordering::SeqCst) == withdrawal.release as usize {
+            return Err(DatabaseError::NotOurs { what: "a table".into() });
+        }
         self.keep(format!("{} not {}: {}", to.name, withdrawal.release, withdrawal.because));
-        Ok(())
+        Ok(Withdrawn::Marked)
     }
 }
 
@@ -121,6 +129,29 @@ impl Office {
         self.database.there.lock().unwrap().clone()
     }
 
+    /// A release that the database misses, because it goes in the last moment.
+    fn publish_while_gone(&self, label: &str) {
+        let next = self.request(label).prepare(None, &|_, _| {}).unwrap();
+        self.is_gone(true);
+        next.publish(&|_, _| {}).unwrap();
+        self.is_gone(false);
+    }
+
+    /// What the log and the release itself say is owed.
+    fn owed(&self) -> String {
+        let owed = use_cases::log(&self.root).unwrap().owed;
+        for one in &owed {
+            let shown = use_cases::show(&self.root, Some(&one.release.to_string()), &|_, _| {}).unwrap();
+            assert_eq!(shown.owed, std::slice::from_ref(one));
+        }
+        let told = |one: &OwedDelivery| format!("{}{}", if one.withdrawal { "not " } else { "" }, one.release);
+        owed.iter().map(told).collect::<Vec<_>>().join(", ")
+    }
+
+    fn retract(&self, label: &str) -> String {
+        told(&use_cases::retract(&self.project(), label, "a test").unwrap().deliveries)
+    }
+
     fn events(&self) -> Vec<String> {
         use_cases::log(self.folder.path()).unwrap().events.into_iter().map(|event| event.event).collect()
     }
@@ -141,6 +172,7 @@ fn what_a_database_misses_is_delivered_later_and_once() {
     let (published, fetched) = (office.events(), office.database.fetched.load(Ordering::SeqCst));
     // A label that is committed is not read again, whatever the table says now.
     office.database.first_person.store(10, Ordering::SeqCst);
+    assert!(matches!(office.request("a").prepare(None, &|_, _| {}), Ok(Next::Committed(_))));
     let again = office.publish("a");
     assert!(again.already && again.deliveries.is_empty());
     assert_eq!((office.events(), office.database.fetched.load(Ordering::SeqCst)), (published, fetched));
@@ -150,6 +182,7 @@ fn what_a_database_misses_is_delivered_later_and_once() {
     office.is_gone(true);
     assert_eq!(told(&next.publish(&|_, _| {}).unwrap().deliveries), "2 FailedC701");
     assert_eq!(told(&office.publish("b").deliveries), "2 FailedC701");
+    assert_eq!(office.owed(), "2");
     assert_eq!(office.request("c").prepare(None, &|_, _| {}).err().map(|error| error.code()), Some("C701"));
     office.is_gone(false);
     assert_eq!(told(&office.publish("b").deliveries), "2 Delivered");
@@ -174,12 +207,50 @@ fn a_withdrawal_reaches_what_was_delivered_and_nothing_else() {
     assert_eq!(office.deliver(None), "1 Withdrawn");
     assert_eq!(office.deliver(None), "");
     assert_eq!(office.there(), ["open 1", "open not 1: a test"]);
+    // The ledger does not say of a release that never arrived that it is marked.
+    let events = office.events();
+    assert_eq!((office.deliver(Some("b")), office.events()), ("2 Absent".into(), events));
     // A policy that cannot be read does not keep a release from being withdrawn, and says whom it did not tell.
     let office = Office::new();
     office.publish("a");
     fs::write(office.folder.path().join("tacenda.toml"), "policy = 1\n").unwrap();
     let report = use_cases::retract(&office.project(), "a", "a test").unwrap();
     assert_eq!((told(&report.deliveries), report.already), ("1 FailedP204".into(), false));
+}
+
+/// The line of a delivery is written after the delivery. So a release without a line may be there.
+#[test]
+fn a_withdrawal_reaches_a_release_whose_line_was_lost() {
+    let office = Office::new();
+    office.publish_while_gone("a");
+    office.database.there.lock().unwrap().push("open 1".into());
+    assert_eq!((office.owed(), office.retract("a")), ("1".into(), "1 Withdrawn".into()));
+    assert_eq!(office.there(), ["open 1", "open not 1: a test"]);
+    assert_eq!((office.owed(), office.deliver(None)), (String::new(), String::new()));
+}
+
+#[test]
+fn a_table_that_somebody_took_over_is_told_and_hinders_no_other_withdrawal() {
+    let office = Office::new();
+    office.publish("a");
+    office.publish("b");
+    office.database.taken_over.store(1, Ordering::SeqCst);
+    let before = office.events().len();
+    assert_eq!((office.retract("a"), office.retract("b")), ("1 FailedC802".into(), "1 FailedC802, 2 Withdrawn".into()));
+    assert_eq!(office.owed(), "not 1");
+    assert_eq!(office.events()[before..], ["retract", "retract", "deliver"]);
+    office.database.taken_over.store(0, Ordering::SeqCst);
+    assert_eq!(office.deliver(None), "1 Withdrawn");
+}
+
+#[test]
+fn check_without_a_table_reads_the_source() {
+    let office = Office::new();
+    let request = || ReleaseRequest { project: office.project(), ..ReleaseRequest::default() };
+    assert!(use_cases::check(request(), None, &|_, _| {}).unwrap().summary.is_some());
+    assert_eq!(office.database.fetched.load(Ordering::SeqCst), 1);
+    office.is_gone(true);
+    assert_eq!(use_cases::check(request(), None, &|_, _| {}).unwrap_err().code(), "C701");
 }
 
 #[test]
@@ -209,7 +280,7 @@ fn without_a_client_nothing_is_read_and_a_publish_says_what_it_owes() {
     let alone = ProjectFolder { database: None, ..office.project() };
     let request = |data| ReleaseRequest { project: alone.clone(), data, ..ReleaseRequest::default() };
     let code = |request: ReleaseRequest| match request.prepare(None, &|_, _| {}) {
-        Ok(Next::Release(_) | Next::Already(_)) => "no error",
+        Ok(Next::Release(_) | Next::Already(_) | Next::Committed(_)) => "no error",
         Err(error) => UseCaseError::code(&error),
     };
     assert_eq!(code(request(None)), "C204");

@@ -176,7 +176,7 @@ fn an_adopted_release_brings_nobody_back() {
         let request = AdoptRequest {
             project: ward.project(),
             files: vec![file(1), file(2)],
-            truth: vec![first, other.root().join("table.csv")],
+            truth: [first, other.root().join("table.csv")].map(Given::Path).into(),
             ..AdoptRequest::default()
         };
         let report = request.consider(&|_, _| {}).unwrap().adopt().unwrap();

@@ -411,6 +411,71 @@ fn a_series_of_any_size_gets_its_answer() {
     assert_eq!(posterior.verdict, VerdictWord::NotAssessed, "{:?}", posterior.why);
 }
 
+/// Somebody who waits in one release, and is published before and after it, contradicts nothing: the tables are right.
+#[test]
+fn who_waited_in_between_contradicts_no_table() {
+    let (lab, columns) = (Lab::new(), Columns::first());
+    let mut dice = Dice(8);
+    let mut people: Vec<String> = (0..900).map(|id| columns.person(id, &mut dice)).collect();
+    lab.policy(&columns, "model = \"m-invariance\"\nm = 3\nk = 2\nsurplus = \"withhold\"");
+    let (mut tables, mut withheld) = (Vec::new(), Vec::new());
+    for label in ["Q1", "Q2", "Q3"] {
+        lab.table(&people);
+        let report = lab.publish(Some(label)).unwrap();
+        withheld.push(report.summary.unwrap().withheld);
+        let kept = lab.root().join(format!("{label}.csv"));
+        fs::copy(lab.root().join("table.csv"), &kept).unwrap();
+        tables.push(Given::Path(kept));
+        if label == "Q1" {
+            // Nearly everybody with two of the values leaves: the others have too few beside them.
+            let mut stay = 0..;
+            people.retain(|row| !(row.ends_with("flu") || row.ends_with("cold")) || stay.next().unwrap() % 12 == 0);
+        } else {
+            people.extend((1000..1400).map(|id| columns.person(id, &mut dice)));
+        }
+    }
+    assert!(withheld[1] > 0, "nobody waited: {withheld:?}");
+    let subject = SubjectRequest { project: lab.request().project, truth: tables, ..SubjectRequest::default() };
+    let audit = AuditRequest { subject, ..AuditRequest::default() };
+    let report = audit.read(&|_, _| {}).unwrap().judge(&|_, _| {}).report;
+    let candidates = report.checks.iter().find(|check| check.check == "candidates").unwrap();
+    assert_eq!(candidates.verdict, VerdictWord::Pass, "{:?}", candidates.why);
+}
+
+/// A policy file may list its columns in any order, and missing values of a sensitive column are an amendment.
+#[test]
+fn columns_move_and_take_missing_values() {
+    for promise in PROMISES {
+        let (lab, columns) = (Lab::new(), Columns::first());
+        let mut dice = Dice(3);
+        let mut people: Vec<String> = (0..80).map(|id| columns.person(id, &mut dice)).collect();
+        lab.policy(&columns, promise);
+        lab.table(&people);
+        lab.publish(Some("Q1")).unwrap();
+        let header = |release: u32| {
+            let text = fs::read_to_string(lab.folder_of(release).join(format!("living-r{release:04}.csv"))).unwrap();
+            text.lines().next().unwrap().to_string()
+        };
+        let policy = fs::read_to_string(lab.root().join("tacenda.toml")).unwrap();
+        let mut lines: Vec<&str> = policy.lines().collect();
+        let at = lines.iter().position(|line| line.starts_with("age")).unwrap();
+        lines.swap(at, at + 3);
+        let text = lines.join("\n").replace("\"sensitive\",", "\"sensitive\", missing = \"value\",");
+        fs::write(lab.root().join("tacenda.toml"), text).unwrap();
+        assert!(lab.publish(Some("Q1")).unwrap().already, "{promise}");
+        assert!(lab.publish(None).unwrap().already, "{promise}");
+        people.extend((100..130).map(|id| columns.person(id, &mut dice)));
+        people.extend((200..206).map(|id| format!("{id},40,A,11,")));
+        lab.table(&people);
+        lab.publish(Some("Q2")).unwrap_or_else(|error| panic!("{promise}: {error}"));
+        assert_eq!(header(1), header(2));
+        let log = use_cases::log(lab.root()).unwrap();
+        let said = serde_json::to_string(&log).unwrap();
+        assert!(said.contains("missing values, as a value of their own"), "{promise}: {said}");
+        audit(SubjectRequest { project: lab.request().project, ..SubjectRequest::default() });
+    }
+}
+
 /// A release that was withdrawn is told of, and stays counted.
 #[test]
 fn a_release_is_withdrawn_once_and_recipients_are_told() {

@@ -28,6 +28,7 @@ mod kit;
 mod known_attacks;
 mod languages;
 mod living;
+mod objects;
 mod on_cluster;
 mod on_disk;
 mod oracle_audit;

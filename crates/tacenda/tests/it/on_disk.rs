@@ -18,7 +18,7 @@ pub(crate) struct Kind {
     pub withhold: bool,
     pub cohorts: bool,
     pub tight: bool,
-    /// incremental-l-diversity, and how its groups are formed.
+    /// incremental-l-diversity, and how its groups are formed; `rule` for close groups against the rule reader.
     pub diverse: Option<&'static str>,
 }
 
@@ -34,7 +34,11 @@ fn policy(kind: Kind) -> String {
         || format!("model = \"incremental-k-anonymity\"\nk = {k}\n"),
         |groups| {
             let l = k.min(3);
-            format!("model = \"incremental-l-diversity\"\nl = {l}\nreader = \"method\"\ngroups = \"{groups}\"\n")
+            let groups = match groups {
+                "rule" => String::new(),
+                groups => format!("reader = \"method\"\ngroups = \"{groups}\"\n"),
+            };
+            format!("model = \"incremental-l-diversity\"\nl = {l}\n{groups}")
         },
     );
     let form = if cohorts { String::new() } else { format!("cohorts = false\ntight = {tight}\n") };
@@ -114,7 +118,7 @@ fn publish(
 }
 
 /// Forgets a person.
-fn erase(root: &Path, id: u32) {
+pub(crate) fn erase(root: &Path, id: u32) {
     Project::open(root, None, Access::Publish).unwrap().erase(&[format!("p{id}")]).unwrap();
 }
 
@@ -139,7 +143,7 @@ fn data(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     releases(root).into_iter().filter(|(path, _)| is_data(path)).collect()
 }
 
-fn store(root: &Path) -> Store {
+pub(crate) fn store(root: &Path) -> Store {
     Store::open_read(std::sync::Arc::new(RealDisk), root).unwrap()
 }
 
@@ -171,8 +175,11 @@ pub(crate) fn person(id: u32) -> impl Strategy<Value = TableRow> {
 }
 
 pub(crate) fn kind() -> impl Strategy<Value = Kind> {
-    let form =
-        (any::<bool>(), any::<bool>(), prop::option::weighted(0.3, prop::sample::select(vec!["dealt", "drawn"])));
+    let form = (
+        any::<bool>(),
+        any::<bool>(),
+        prop::option::weighted(0.4, prop::sample::select(vec!["dealt", "drawn", "close", "rule"])),
+    );
     (2u32..6, prop::option::of(2u32..3), any::<bool>(), any::<bool>(), any::<bool>(), form).prop_map(
         |(k, l, public, linked, withhold, (cohorts, tight, diverse))| Kind {
             k,
@@ -225,36 +232,199 @@ proptest! {
     }
 }
 
-const PLAIN: Kind =
+/// How m-invariance and its columns vary.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seats {
+    pub m: u32,
+    pub k: Option<u32>,
+    pub reader: &'static str,
+    pub withhold: bool,
+    pub on_ineligible: &'static str,
+    pub public: bool,
+}
+
+pub(crate) fn seats() -> impl Strategy<Value = Seats> {
+    let uneven = prop::sample::select(vec!["refuse", "defer", "defer", "counterfeit"]);
+    (2u32..4, prop::option::of(2u32..5), prop::bool::weighted(0.7), any::<bool>(), uneven, any::<bool>()).prop_map(
+        |(m, k, rule, withhold, on_ineligible, public)| Seats {
+            m,
+            k: k.map(|k| if rule { k } else { k.min(m) }),
+            reader: if rule { "rule" } else { "method" },
+            withhold,
+            on_ineligible: if rule { on_ineligible } else { "refuse" },
+            public,
+        },
+    )
+}
+
+/// A project whose promise is m-invariance.
+pub(crate) fn seats_project(kind: Seats) -> tempfile::TempDir {
+    let Seats { m, k, reader, withhold, on_ineligible, public } = kind;
+    let folder = project(PLAIN);
+    let path = folder.path().join("tacenda.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let k = k.map_or(String::new(), |k| format!("k = {k}\n"));
+    let surplus = if withhold { "withhold" } else { "counterfeit" };
+    let promise = format!(
+        "model = \"m-invariance\"\nm = {m}\n{k}reader = \"{reader}\"\nsurplus = \"{surplus}\"\n\
+         on_ineligible = \"{on_ineligible}\"\naccept_counterfeit = \"a test\"\n"
+    );
+    let text = text
+        .replace("model = \"incremental-k-anonymity\"\nk = 3\n", &promise)
+        .replace("[withheld]\nmax_share = 1.0\n", "[withheld]\nmax_share = 1.0\n[counterfeits]\nmax_share = 0.9\n");
+    let ward = "ward = { role = \"public\", because = \"a test\" }";
+    let text = if public { text.replace("ward = { role = \"drop\" }", ward) } else { text };
+    fs::write(path, text.replace("linked_ids = false\n", "")).unwrap();
+    folder
+}
+
+/// What happens to people between two releases: each number says of one in so many.
+#[derive(Clone, Debug)]
+pub(crate) struct Churn {
+    pub arrive: usize,
+    leave: Vec<usize>,
+    returns: Vec<usize>,
+    revalued: Vec<(usize, u32)>,
+    moved: Vec<(usize, u32)>,
+    erased: Option<u32>,
+    grows: bool,
+}
+
+pub(crate) fn churn() -> impl Strategy<Value = Churn> {
+    (
+        0usize..60,
+        prop::collection::vec(0usize..500, 0..25),
+        prop::collection::vec(0usize..40, 0..6),
+        prop::collection::vec((0usize..500, 0u32..5), 0..5),
+        prop::collection::vec((0usize..500, 0u32..12), 0..5),
+        prop::option::weighted(0.2, 0u32..200),
+        prop::bool::weighted(0.2),
+    )
+        .prop_map(|(arrive, leave, returns, revalued, moved, erased, grows)| Churn {
+            arrive,
+            leave,
+            returns,
+            revalued,
+            moved,
+            erased,
+            grows,
+        })
+}
+
+impl Churn {
+    /// Changes the people who are here. Nobody's value changes where the reader knows the method.
+    pub fn apply(&self, here: &mut Vec<TableRow>, gone: &mut Vec<TableRow>, values_change: bool) {
+        for &row in &self.leave {
+            if row < here.len() {
+                gone.push(here.swap_remove(row));
+            }
+        }
+        for &row in &self.returns {
+            if row < gone.len() {
+                here.push(gone.swap_remove(row));
+            }
+        }
+        for &(row, illness) in self.revalued.iter().filter(|_| values_change) {
+            here.iter_mut().skip(row).take(1).for_each(|person| person.3 = illness);
+        }
+        for &(row, place) in &self.moved {
+            here.iter_mut().skip(row).take(1).for_each(|person| person.2 = place);
+        }
+    }
+
+    /// Erases somebody, and gives a column more values, in projects that have a release.
+    pub fn amend(&self, roots: &[&Path]) {
+        for &root in roots.iter().filter(|root| store(root).releases() > 0) {
+            self.erased.into_iter().for_each(|id| erase(root, id));
+            if self.grows {
+                let path = root.join("tacenda.toml");
+                let text = fs::read_to_string(&path).unwrap();
+                fs::write(&path, text.replace("domain = [0, 64]", "domain = [0, 70]")).unwrap();
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    /// Buckets: people arrive, leave, return, change and are erased, columns gain values, and both ways publish the same.
+    #[test]
+    fn buckets_from_disk_are_those_of_memory(
+        kind in seats(),
+        people in (0u32..700).map(person).collect::<Vec<_>>(),
+        first in 0usize..400,
+        churns in prop::collection::vec(churn(), 4),
+        sizes in prop::collection::vec(10usize..150, 2),
+    ) {
+        let base = seats_project(kind);
+        let memory = copy(base.path());
+        let disks: Vec<tempfile::TempDir> = sizes.iter().map(|_| copy(base.path())).collect();
+        let roots: Vec<&Path> = disks.iter().chain([&memory]).map(tempfile::TempDir::path).collect();
+        let mut rest = people.into_iter();
+        let mut here: Vec<TableRow> = rest.by_ref().take(first).collect();
+        let mut gone: Vec<TableRow> = Vec::new();
+        for (round, churn) in churns.iter().enumerate() {
+            if round > 0 {
+                churn.apply(&mut here, &mut gone, kind.reader == "rule");
+            }
+            here.extend(rest.by_ref().take(churn.arrive));
+            churn.amend(&roots);
+            let wanted = publish(memory.path(), &here, None, round).map_err(|error| error.to_string());
+            for (at, (disk, &size)) in disks.iter().zip(&sizes).enumerate() {
+                let got = publish(disk.path(), &here, Some(size), 7 * at + round).map_err(|error| error.to_string());
+                prop_assert_eq!(&wanted, &got, "round {} with files of {}", round, size);
+                assert_same(memory.path(), disk.path(), &format!("round {round}, files of {size}"));
+            }
+        }
+    }
+}
+
+pub(crate) const PLAIN: Kind =
     Kind { k: 3, l: None, public: false, linked: false, withhold: false, cohorts: true, tight: false, diverse: None };
+
+/// A project with a column whose values are listed, others being `other`.
+pub(crate) fn listed_project() -> tempfile::TempDir {
+    let folder = project(PLAIN);
+    let path = folder.path().join("tacenda.toml");
+    let ward = "ward = { role = \"quasi\", type = \"category\", values = [\"ward 0\", \"ward 1\", \"other\"], \
+                unknown = \"other\" }";
+    let text = fs::read_to_string(&path).unwrap().replace("ward = { role = \"drop\" }", ward);
+    fs::write(&path, text).unwrap();
+    folder
+}
+
+/// Gives three columns of it more values.
+pub(crate) fn amend(root: &Path) {
+    let path = root.join("tacenda.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let text = text.replace("domain = [0, 64]", "domain = [0, 70]");
+    fs::write(&path, text.replace("[\"ward 0\",", "[\"ward 2\", \"ward 0\",")).unwrap();
+    let mut tree: Vec<String> = (0..14).map(|leaf| format!("{leaf};n{};*", leaf % 12 / 3)).collect();
+    // A node's leaves stand together in the file.
+    tree.sort_by_key(|line| line[line.find(';').unwrap()..].to_string());
+    fs::write(root.join("place.csv"), tree.join("\n") + "\n").unwrap();
+}
+
+/// The people of such a project, who have the new values from the second round on.
+pub(crate) fn amended_people(round: u32) -> Vec<TableRow> {
+    let mut people = crowd(70 + 50 * round);
+    if round > 0 {
+        people.iter_mut().skip(80).for_each(|(id, _, place, _, _)| *place = *id % 14);
+    }
+    people
+}
 
 /// Columns gain values: the vault is read with the new codes, and who was read as `other` stays there.
 #[test]
 fn a_series_goes_on_from_disk_after_an_amendment() {
     for sizes in [[7, 30], [90, 11]] {
-        let (memory, disk) = (project(PLAIN), tempfile::tempdir().unwrap());
-        let text = fs::read_to_string(memory.path().join("tacenda.toml")).unwrap();
-        let ward = "ward = { role = \"quasi\", type = \"category\", values = [\"ward 0\", \"ward 1\", \"other\"], \
-                    unknown = \"other\" }";
-        let text = text.replace("ward = { role = \"drop\" }", ward);
-        fs::write(memory.path().join("tacenda.toml"), &text).unwrap();
+        let (memory, disk) = (listed_project(), tempfile::tempdir().unwrap());
         copy_into(memory.path(), disk.path());
-        let amended =
-            text.replace("domain = [0, 64]", "domain = [0, 70]").replace("[\"ward 0\",", "[\"ward 2\", \"ward 0\",");
-        let mut tree: Vec<String> = (0..14).map(|leaf| format!("{leaf};n{};*", leaf % 12 / 3)).collect();
-        // A node's leaves stand together in the file.
-        tree.sort_by_key(|line| line[line.find(';').unwrap()..].to_string());
         for round in 0..4u32 {
             if round == 1 {
-                for root in [memory.path(), disk.path()] {
-                    fs::write(root.join("tacenda.toml"), &amended).unwrap();
-                    fs::write(root.join("place.csv"), tree.join("\n") + "\n").unwrap();
-                }
+                [memory.path(), disk.path()].into_iter().for_each(amend);
             }
-            let mut people = crowd(70 + 50 * round);
-            if round > 0 {
-                people.iter_mut().skip(80).for_each(|(id, _, place, _, _)| *place = *id % 14);
-            }
+            let people = amended_people(round);
             publish(memory.path(), &people, None, 0).unwrap();
             publish(disk.path(), &people, Some(sizes[round as usize % 2]), round as usize).unwrap();
             assert_same(memory.path(), disk.path(), &format!("round {round}"));
@@ -340,7 +510,7 @@ fn what_cannot_be_published_from_disk_is_refused_with_the_reason() {
     };
     for (change, why) in [
         ("model = \"incremental-k-anonymity\"\nk = 3\nl = 2\ncohorts = false\n", "forms groups of everyone at once"),
-        ("model = \"m-invariance\"\nm = 2\n", "forms groups of everyone at once"),
+        ("model = \"m-invariance\"\nm = 2\neffort = \"fine\"\n", "forms groups of everyone at once"),
     ] {
         let policy = text.replace("model = \"incremental-k-anonymity\"\nk = 3\n", change);
         let lab = refused(&policy.replace("linked_ids = false\n", ""));
@@ -357,6 +527,30 @@ fn what_cannot_be_published_from_disk_is_refused_with_the_reason() {
     let delta = Input { delta: true, ..table() };
     assert_eq!(project.material_within(delta, &|_| ()).unwrap_err().code(), "R705");
     assert_eq!(project.material(table(), &|_| ()).unwrap_err().code(), "R705", "check and plan need it in memory");
+}
+
+/// Everyone with one value set is cut together. If they do not fit, nothing is cut, and nothing stays behind.
+#[test]
+fn a_bucket_that_does_not_fit_is_refused() {
+    let kind = Seats { m: 2, k: None, reader: "rule", withhold: false, on_ineligible: "refuse", public: false };
+    let folder = seats_project(kind);
+    write_table(&folder.path().join("table.csv"), &crowd(200), 0);
+    let mut project = Project::open(folder.path(), None, Access::Publish).unwrap();
+    project.keep_on_disk(20);
+    // Besides a fixed part, 200 people with two columns take 200 * (24 + 128) bytes at most.
+    for (memory, is_enough) in [(128 << 20, false), ((128 << 20) + 200 * 152, true)] {
+        let steps = std::cell::RefCell::new(Vec::new());
+        let step = |what: &str| steps.borrow_mut().push(what.to_string());
+        let material = project.material_within(input(folder.path().join("table.csv"), Some(memory)), &step).unwrap();
+        let rehearsed = project.rehearse(&material, NextRelease::default(), &step);
+        assert_eq!(steps.into_inner().contains(&"grouping, bucket by bucket".to_string()), is_enough);
+        match rehearsed {
+            Ok(_) => assert!(is_enough),
+            Err(error) => assert_eq!((error.code(), is_enough), ("R701", false), "{error}"),
+        }
+        drop(material);
+        assert_eq!(scratch(folder.path()), 0);
+    }
 }
 
 /// Without `--memory` the way is chosen by what is free, and nothing is refused.

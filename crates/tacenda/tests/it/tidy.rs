@@ -8,29 +8,30 @@ use tacenda::promise::SeriesPromise;
 /// A room, and the rooms it may name besides itself.
 const ROOMS: &[(&str, &[&str])] = &[
     ("model", &[]),
+    ("files", &[]),
     ("space", &["model"]),
     ("settings", &["model"]),
     ("audit", &["model", "space"]),
     ("grouping", &["model", "space"]),
     ("promise", &["model", "space", "settings", "audit", "grouping"]),
-    ("ingest", &["model", "settings", "promise"]),
-    ("keys", &["model"]),
-    ("ledger", &["model", "keys"]),
+    ("ingest", &["model", "files", "settings", "promise"]),
+    ("keys", &["model", "files"]),
+    ("ledger", &["model", "files", "keys"]),
     ("measure", &["model"]),
-    ("folder", &["model", "promise", "measure"]),
+    ("folder", &["model", "files", "promise", "measure"]),
     ("made_up", &["model"]),
     ("report", &["model", "audit", "measure"]),
     (
         "publish",
         &[
-            "model", "space", "ingest", "promise", "grouping", "audit", "keys", "ledger", "folder", "measure",
+            "model", "files", "space", "ingest", "promise", "grouping", "audit", "keys", "ledger", "folder", "measure",
             "made_up", "report",
         ],
     ),
     (
         "use_cases",
         &[
-            "model", "space", "ingest", "promise", "grouping", "audit", "keys", "ledger", "folder", "measure",
+            "model", "files", "space", "ingest", "promise", "grouping", "audit", "keys", "ledger", "folder", "measure",
             "made_up", "report", "publish",
         ],
     ),

@@ -123,16 +123,16 @@ fn who_waits_for_others_is_not_accused() {
     let without = [&two[..], &[(3, 80, 0), (5, 80, 1)]].concat();
     let more = [&without[..], &[(6, 80, 1), (7, 80, 2)]].concat();
     assert_eq!(guarded(&[people(&five), people(&without), people(&more)]), "PASS");
-    // Six people may have been two groups of three, and were: two of each three had disease 0. That four of the six share one
-    // value does not follow, though only four can have it later.
-    let beside = [(70, 0, 3), (71, 0, 5), (72, 1, 7), (90, 0, 9), (91, 0, 11), (92, 2, 13)];
-    let at_once: Vec<(u32, u32, u8)> = (1..7).map(|id| (id, 10, id as u8)).collect();
-    let twelve = [&at_once[..], &beside.map(|(age, disease, _)| (age, age, disease))].concat();
-    let more = beside.iter().flat_map(|&(age, _, other)| [(100 + age, age, other), (200 + age, age, other + 1)]);
-    let all: Vec<(u32, u32, u8)> = twelve.iter().copied().chain(more).collect();
-    let policy = IncrementalKAnonymity { l: Some(2), ..IncrementalKAnonymity::new(3) };
-    let done = published(&policy, &[people(&twelve), people(&all)]);
-    assert_eq!((done[0].1.membership.withheld.len(), done[1].1.release.group_count()), (6, 7));
+    // Eight people may have been two groups of four, and were: three of each four had disease 0. That five of the eight share
+    // one value does not follow, though only six can have it later.
+    let beside = [(70, 0), (71, 0), (72, 0), (73, 1), (90, 0), (91, 0), (92, 0), (93, 2)];
+    let at_once: Vec<(u32, u32, u8)> = (1..9).map(|id| (id, 10, id as u8)).collect();
+    let first = [&at_once[..], &beside.map(|(age, disease)| (age, age, disease))].concat();
+    let more = (0..24).map(|at| (100 + at, beside[at as usize / 3].0, 3 + at as u8));
+    let all: Vec<(u32, u32, u8)> = first.iter().copied().chain(more).collect();
+    let policy = IncrementalKAnonymity { l: Some(2), ..IncrementalKAnonymity::new(4) };
+    let done = published(&policy, &[people(&first), people(&all)]);
+    assert_eq!((done[0].1.membership.withheld.len(), done[1].1.release.group_count()), (8, 10));
     assert_eq!(told(&asked(Some(&policy.promise().terms()), &done, Attacker::default())), "PASS");
 }
 
