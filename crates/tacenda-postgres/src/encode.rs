@@ -49,7 +49,8 @@ impl Content {
     }
 }
 
-/// The columns of a release's table, in the order of its files.
+/// The columns of a release's table, in the order of its files. Those that say what may be missing come last: one may appear
+/// in a later release, and a view can only be widened at its end.
 pub fn columns(received: &ReceivedRelease) -> Vec<DeliveredColumn> {
     let ReceivedRelease { schema, manifest, .. } = received;
     let mut columns = Vec::new();
@@ -73,10 +74,6 @@ pub fn columns(received: &ReceivedRelease) -> Vec<DeliveredColumn> {
                     (_, true) => "Generalised: the value lies in this range. NULL: not recorded.",
                 };
                 add(name, kind, comment, Content::Quasi(index));
-                if quasi.nullable && kind != "text" {
-                    let comment = "True: the value may also be not recorded.";
-                    add(&companion(name, schema), "bool not null", comment, Content::MaybeMissing(index));
-                }
             }
             Role::Sensitive => {
                 add(name, "text", "Sensitive: as it is, hidden among others of its group.", Content::Sensitive(index))
@@ -90,6 +87,13 @@ pub fn columns(received: &ReceivedRelease) -> Vec<DeliveredColumn> {
     if manifest.row_weight {
         let comment = "Sums up to people: rows of groups with counterfeits count less.";
         add(ROW_WEIGHT, "float8 not null", comment, Content::RowWeight);
+    }
+    for (index, quasi) in schema.quasi.iter().enumerate() {
+        if quasi.nullable && range_type(quasi) != "text" {
+            let comment = "True: the value may also be not recorded.";
+            let name = companion(schema.column_name(Role::Quasi, index), schema);
+            add(&name, "bool not null", comment, Content::MaybeMissing(index));
+        }
     }
     columns
 }

@@ -14,7 +14,7 @@ mod deliver;
 
 use tacenda::folder::ReceivedRelease;
 use tacenda::promise::{DatabaseTable, DeliveryTarget};
-use tacenda::use_cases::{Database, DatabaseError, Delivered, Fetched, Withdrawal};
+use tacenda::use_cases::{Database, DatabaseError, Delivered, Fetched, Withdrawal, Withdrawn};
 
 /// Speaks to servers of PostgreSQL. Passwords, services and defaults come from where libpq looks for them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,7 +34,11 @@ impl Database for Postgres {
         deliver::deliver(to, release)
     }
 
-    fn withdraw(&self, to: &DeliveryTarget, withdrawal: &Withdrawal) -> Result<(), DatabaseError> {
+    fn look_after(&self, to: &DeliveryTarget, series: &str, delivered: &[u32]) -> Result<Vec<u32>, DatabaseError> {
+        deliver::look_after(to, series, delivered)
+    }
+
+    fn withdraw(&self, to: &DeliveryTarget, withdrawal: &Withdrawal) -> Result<Withdrawn, DatabaseError> {
         deliver::withdraw(to, withdrawal)
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! - Off this machine the server's certificate is always checked, and its name too. A weaker `sslmode` is an error.
 //! - A file with a password that others can read is an error; libpq would ignore it.
-//! - A word that is not known is an error, and so is a list of hosts.
+//! - A word that is not known is an error, and so is a list of hosts. So are variables that ask for a check that is not made here.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -55,6 +55,18 @@ const SOCKET_FOLDERS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 /// The folder of the service file of the whole machine.
 const SYSTEM_FOLDER: &str = "/etc/postgresql-common";
 
+/// Variables of libpq that demand something of the server which is not checked here. Who sets one relies on it.
+const UNCHECKED_VARIABLES: [&str; 8] = [
+    "PGCHANNELBINDING",
+    "PGREQUIREAUTH",
+    "PGREQUIREPEER",
+    "PGSSLCRL",
+    "PGSSLCRLDIR",
+    "PGSSLMAXPROTOCOLVERSION",
+    "PGSSLMINPROTOCOLVERSION",
+    "PGTARGETSESSIONATTRS",
+];
+
 /// How long a server may take to answer at first, if nothing else is said.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -65,6 +77,13 @@ impl ServerSettings {
     }
 
     fn in_environment(connection: &Connection, environment: Environment<'_>) -> Result<ServerSettings, DatabaseError> {
+        let is_set = |name: &&str| environment(name).is_some_and(|value| !value.is_empty());
+        if let Some(name) = UNCHECKED_VARIABLES.iter().find(|name| is_set(name)) {
+            return Err(wrong(
+                &format!("{name} is set, and its check is not made here"),
+                &format!("run: unset {name}"),
+            ));
+        }
         let words = Words::of(connection, environment)?;
         let port = words.get("port").unwrap_or_else(|| "5432".into());
         let port: u16 = port.parse().map_err(|_| wrong("the port is no number", "write a port such as port=5432"))?;
@@ -148,6 +167,10 @@ impl<'a> Words<'a> {
         if !is_wanted {
             return Ok(None);
         }
+        if self.home(".postgresql/root.crl").is_some_and(|file| file.is_file()) {
+            let what = "~/.postgresql/root.crl lists revoked certificates, and that check is not made here";
+            return Err(wrong(what, "move the file away if you can do without the check"));
+        }
         let named = self.get("sslrootcert");
         let usual = || self.home(".postgresql/root.crt").filter(|file| file.is_file());
         let authorities = match named.as_deref() {
@@ -170,7 +193,9 @@ impl<'a> Words<'a> {
     /// The password: of the service, of the environment, or of the file of passwords.
     fn password(&self, host: &Host, port: u16, database: &str, user: &str) -> Result<Option<String>, DatabaseError> {
         let service = self.service.iter().find(|(name, _)| name == "password").map(|(_, value)| value.clone());
-        if let Some(password) = service.or_else(|| (self.environment)("PGPASSWORD")) {
+        let said = service.or_else(|| (self.environment)("PGPASSWORD"));
+        // An empty one counts as none, as in libpq.
+        if let Some(password) = said.filter(|password| !password.is_empty()) {
             return Ok(Some(password));
         }
         let named = self.get("passfile").map(PathBuf::from);
@@ -304,6 +329,7 @@ mod tests {
             let house = House(tempfile::tempdir().unwrap());
             for (name, mode, text) in files {
                 let path = house.0.path().join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
                 fs::write(&path, text).unwrap();
                 fs::set_permissions(&path, fs::Permissions::from_mode(*mode)).unwrap();
             }
@@ -350,6 +376,8 @@ mod tests {
         assert_eq!(password("host=else dbname=other"), None);
         let given = house.settings("host=db dbname=ward", &[("PGPASSWORD", "from outside")]).unwrap();
         assert_eq!(given.password.as_deref(), Some("from outside"));
+        let empty = house.settings("host=db dbname=ward", &[("PGPASSWORD", "")]).unwrap();
+        assert_eq!(empty.password.as_deref(), Some("first"));
         let loose = House::new(&[(".pgpass", 0o640, lines)]);
         assert_eq!(code(loose.settings("host=db dbname=ward", &[])), "C203");
         let service = House::new(&[(".pg_service.conf", 0o644, "[ward]\npassword=x\n")]);
@@ -379,5 +407,19 @@ mod tests {
         }
         let outside = [("PGSSLMODE", "disable")];
         assert_eq!(code(house.settings("host=db.example.org", &outside)), "C201");
+    }
+
+    #[test]
+    fn a_check_that_is_not_made_is_refused_and_not_ignored() {
+        let house = House::new(&[]);
+        for name in UNCHECKED_VARIABLES {
+            assert_eq!(code(house.settings("host=localhost", &[(name, "x")])), "C201", "{name}");
+            assert_eq!(code(house.settings("host=localhost", &[(name, "")])), "accepted", "{name}");
+        }
+        let revoked = House::new(&[(".postgresql/root.crl", 0o644, "")]);
+        assert_eq!(code(revoked.settings("host=localhost", &[])), "accepted");
+        assert_eq!(code(revoked.settings("host=db.example.org", &[])), "C201");
+        let service = House::new(&[(".pg_service.conf", 0o644, "[ward]\nhost=db\nsslcrl=x\n")]);
+        assert_eq!(code(service.settings("service=ward", &[])), "C201");
     }
 }
