@@ -128,6 +128,7 @@ impl Common {
         let (anchors, anchor_from) = (self.anchors(), self.anchor_from.clone());
         ProjectFolder {
             root,
+            place: None,
             policy,
             anchors,
             anchor_from,

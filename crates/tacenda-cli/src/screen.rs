@@ -4,11 +4,12 @@ use crate::args::{Color, Common, FormatArg};
 use crate::failure::Failure;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::time::Duration;
-use std::{env, io, thread};
-use tacenda::report;
+use std::{env, fs, io, thread};
+use tacenda::{report, use_cases};
 
 /// Where results, notes and progress go.
 pub struct Screen {
@@ -36,19 +37,23 @@ impl Screen {
     /// Makes sure that the result can be written, before anything is done that cannot be undone.
     pub fn claim_output(&self) -> Result<(), Failure> {
         let Some(path) = &self.common.output else { return Ok(()) };
-        let claimed = private().append(true).open(path);
-        claimed.map(drop).map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
+        match is_stream(path) {
+            true => Ok(()),
+            false => use_cases::assert_private(path).map_err(Failure::environment),
+        }
     }
 
     /// Prints a text as it is, where the result goes.
     pub fn print(&self, printed: &str) -> Result<(), Failure> {
         match &self.common.output {
-            Some(path) => private()
+            Some(path) if is_stream(path) => File::options()
                 .write(true)
                 .truncate(true)
                 .open(path)
                 .and_then(|mut file| file.write_all(printed.as_bytes()))
                 .map_err(|error| Failure::environment(format!("{}: {error}", path.display()))),
+            // Results tell of private tables.
+            Some(path) => use_cases::write_private(path, printed.as_bytes()).map_err(Failure::environment),
             None => match io::stdout().write_all(printed.as_bytes()) {
                 // A reader that has seen enough, such as `head`, is no failure.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -107,7 +112,7 @@ impl Screen {
         if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
             return Ok(None);
         }
-        eprint!("{question} ");
+        eprint!("{} ", printable(question));
         let mut answer = String::new();
         let read = io::stdin().read_line(&mut answer);
         let read = read.map_err(|error| Failure::environment(format!("standard input: {error}")))?;
@@ -147,13 +152,16 @@ pub fn telling(bar: &ProgressBar) -> impl Fn(usize, &str) + Sync + '_ {
     }
 }
 
-/// A new file that only its owner may read: results tell of private tables. A file that is there keeps its permissions.
-fn private() -> OpenOptions {
-    let mut options = File::options();
-    options.create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
+/// Whether a path names a pipe or a device, such as `/dev/stdout`, which is written to as it is. Links count only where the
+/// system alone can put them.
+fn is_stream(path: &Path) -> bool {
+    let is_of_system =
+        path.parent() == Some(Path::new("/dev")) || path.starts_with("/dev/fd") || path.starts_with("/proc");
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => is_of_system,
+        Ok(found) => !found.is_file() && !found.is_dir(),
+        Err(_) => false,
+    }
 }
 
 /// The text without characters that command a terminal: names of columns and files come from anybody.

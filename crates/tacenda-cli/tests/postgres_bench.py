@@ -1,7 +1,10 @@
 """What a table from PostgreSQL costs next to a CSV file, and a delivery next to `\\copy`: `postgres_bench.py COMMAND ROWS`.
 
 CPU seconds: of the client for `check`, `plan` and `publish`; of client and server together for a delivery, because `\\copy` leaves the
-work of reading text to the server. Each figure is the median of three turns."""
+work of reading text to the server. Each figure is the median of three turns.
+
+The limits are 1.3 for `plan` and 0.7 for a delivery. psql's own binary copy, which reads no release and checks no digest, needs 0.68 of a copy of CSV
+by itself. So a delivery has 0.02 left for all that it does besides. Nothing fails because of a time."""
 
 import os
 import pathlib
@@ -15,7 +18,8 @@ import time
 from postgres import BINARY, POLICY, ROWS, House, Server
 
 TURNS = 3
-AIMS = {"check": "1.3", "plan": "1.3", "publish": "", "deliver": "0.7"}
+LIMITS = {"check": 1.3, "plan": 1.3, "deliver": 0.7}
+BINARY_COPY = "psql's binary copy"
 
 
 def client(words: list, house: House, more: tuple = ()) -> float:
@@ -40,9 +44,14 @@ def both(words: list, house: House) -> float:
     return own + ended_sessions(house.server) - before
 
 
-def line(task: str, ours: list[float], theirs: list[float]) -> None:
+def line(task: str, ours: list[float], theirs: list[float]) -> float:
     ours, theirs = statistics.median(ours), statistics.median(theirs)
-    print(f"| {task} | {theirs:.2f} | {ours:.2f} | {ours / theirs:.2f} | {AIMS[task]} |", flush=True)
+    print(f"| {task} | {theirs:.2f} | {ours:.2f} | {ours / theirs:.2f} | {LIMITS.get(task, '')} |", flush=True)
+    return ours / theirs
+
+
+def judged(what: str, ratio: float, limit: float) -> None:
+    print(f"{what}: {ratio:.2f}, limit {limit}: {'within' if ratio <= limit else 'ABOVE THE LIMIT'}")
 
 
 def main() -> None:
@@ -68,27 +77,35 @@ def compare(root: pathlib.Path, server: Server, rows: int) -> None:
     text = server.sql("copy (select id, age, weight, admitted, sex, illness from hospital.stays) to stdout (format csv, header)")
     (house.project / "stays.csv").write_text(text + "\n")
     url = f"postgresql://ward_ro@127.0.0.1:{server.port}/hospital?table=hospital.stays"
-    print(f"{rows:,} rows; CPU s\n| task | file | PostgreSQL | ratio | aim |\n|---|--:|--:|--:|--:|")
+    print(f"{rows:,} rows; CPU s\n| task | file | PostgreSQL | ratio | limit |\n|---|--:|--:|--:|--:|")
+    ratios = {}
     for verb, more in [("check", []), ("plan", ["--label", "a"]), ("publish", ["--label", "a", "--yes"])]:
         spent = {"stays.csv": [], url: []}
         for turn in range(TURNS):
             for data, times in spent.items():
                 fresh = house.copy(f"{verb}-{turn}-{data[:5]}") if verb == "publish" else house
                 times.append(client([BINARY, verb, data, *more], fresh))
-        line(verb, spent[url], spent["stays.csv"])
+        ratios[verb] = line(verb, spent[url], spent["stays.csv"])
     client([BINARY, "publish", "stays.csv", "--label", "a", "--yes"], house)
     house.policy(policy)
     table, file = "open_data.ward_stays_r0001", root / "house/delivered.csv"
-    delivered, copied = [], []
+    delivered, copied, in_binary = [], [], []
+    psql = [*server.words("postgres", "hospital"), "-v", "ON_ERROR_STOP=1", "-c"]
     for _ in range(TURNS):
         server.sql("drop schema open_data cascade; create schema open_data authorization open_rw; drop table if exists public.copied")
         delivered.append(both([BINARY, "deliver", "open", "--release", "a"], house))
         # The same rows into the same columns and types.
         file.write_text(server.sql(f"copy {table} to stdout (format csv, header)") + "\n")
         server.sql(f"create table public.copied as select * from {table} limit 0")
-        copy = f"\\copy public.copied from '{file}' (format csv, header)"
-        copied.append(both([*server.words("postgres", "hospital"), "-v", "ON_ERROR_STOP=1", "-c", copy], house))
-    line("deliver", delivered, copied)
+        copied.append(both([*psql, f"\\copy public.copied from '{file}' (format csv, header)"], house))
+        client([*psql, f"\\copy {table} to '{file}.binary' (format binary)"], house)
+        server.sql("truncate public.copied")
+        in_binary.append(both([*psql, f"\\copy public.copied from '{file}.binary' (format binary)"], house))
+    ratios["deliver"] = line("deliver", delivered, copied)
+    alone = line(BINARY_COPY, in_binary, copied)
+    judged("plan from PostgreSQL, of plan from CSV", ratios["plan"], LIMITS["plan"])
+    judged("delivery, of psql's copy of CSV", ratios["deliver"], LIMITS["deliver"])
+    print(f"{BINARY_COPY} alone, of psql's copy of CSV: {alone:.2f} (0.68 when the limit was set)")
 
 
 if __name__ == "__main__":

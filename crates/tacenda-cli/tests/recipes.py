@@ -1,10 +1,11 @@
 """The recipes of docs/how-to are run, as they are printed: `recipes.py TACENDA [NAME…]`.
 
 Code comes from the pages, so that a page cannot say what was not run. Paths of a real machine are replaced by those of a
-temporary folder, and nothing else. Recipes: schedule, airflow, dagster, ci, pre-commit, action, r, notebook, dbt. Without names,
-those that need no package but pyyaml and pre-commit. `notebook` and `dbt` need the Python package on PYTHONPATH.
+temporary folder, and nothing else. Recipes: schedule, airflow, dagster, ci, pre-commit, action, install, sql, r, notebook, dbt. Without
+names, those that need no package but pyyaml, pre-commit and duckdb. `notebook` and `dbt` need the Python package on PYTHONPATH.
 """
 import ast
+import datetime
 import json
 import os
 import pathlib
@@ -19,7 +20,7 @@ HOW_TO = ROOT / "docs/how-to"
 
 
 def blocks(page, kind):
-    """The code blocks of a page, of one kind."""
+    """The code blocks of a page of docs/how-to, of one kind."""
     return re.findall(rf"^```{kind}\n(.*?)^```$", (HOW_TO / page).read_text(), re.S | re.M)
 
 
@@ -71,16 +72,19 @@ def schedule(machine):
     """The script twice, by cron's line and by the units; the second run says "already"."""
     script = machine.script()
     (line,) = blocks("schedule.md", "text")
-    fields = line.split()
-    assert len(fields) == 6 and fields[5] == "/usr/local/bin/publish-quarter", line
+    at, by_cron = cron(line)
+    assert re.fullmatch(r"(\d+)-(\d+)", at[2]), "a run that fails must be repeated before the next quarter"
+    by_cron = by_cron.replace("/usr/local/bin/publish-quarter", str(script))
     service, timer = blocks("schedule.md", "ini")
     command = re.search(r"^ExecStart=(.*)$", service, re.M).group(1).replace("/usr/local/bin/publish-quarter", str(script))
-    first, second = (machine.run("sh", "-c", command) for _ in range(2))
-    assert "already" not in first and "already" in second, (first, second)
+    first, second, third = (machine.run("sh", "-c", line) for line in (by_cron, by_cron, command))
+    assert "already" not in first and "already" in second and "already" in third, (first, second, third)
     assert machine.releases() == ["r0001"]
     # Another table under the same label needs a person.
     refused = machine.run("sh", "-c", command, ends=6, TACENDA_TABLE=str(machine.table / "2026-Q2.csv"))
     assert "R608" in refused, refused
+    folders(machine, service)
+    from_database(machine)
     # Everything that needs a person is an exit code that is not tried again, and 7 and 8 are tried again.
     never = set(re.search(r"^RestartPreventExitStatus=(.*)$", service, re.M).group(1).split())
     listed = set(re.findall(r"^ *(\d+)  \w", machine.run("tacenda", "--help"), re.M))
@@ -95,6 +99,43 @@ def schedule(machine):
     said = machine.run("systemd-analyze", "verify", *sorted(units.iterdir()))
     ours = [line for line in said.splitlines() if str(units) in line or "tacenda" in line]
     assert not ours, ours
+
+
+def cron(line):
+    """The five fields of a line of a crontab, and what cron hands to the shell: an unescaped % would end it."""
+    *at, command = line.strip().split(maxsplit=5)
+    assert not re.search(r"(?<!\\)%", command), line
+    return at, command.replace("\\%", "%")
+
+
+def folders(machine, service):
+    """What the unit may write to is made by the lines of the page, on a machine that has none of it."""
+    there = {"/srv": str(machine.folder / "fresh/srv"), "/home": str(machine.folder / "fresh/home")}
+
+    def here(text):
+        return re.sub(r"/(srv|home)\b", lambda found: there[found.group()], text)
+
+    (lines,) = blocks("schedule.md", "sh")
+    # Here nobody is called steward, and everything belongs to whoever runs the test.
+    for line in re.sub(r"sudo (-u steward )?|-o steward -g steward ", "", lines).splitlines():
+        machine.run("sh", "-c", here(line))
+    for folder in re.search(r"^ReadWritePaths=(.*)$", service, re.M).group(1).split():
+        assert pathlib.Path(here(folder)).is_dir(), f"systemd would not start the service: {folder} is not there"
+
+
+def from_database(machine):
+    """The crontab of docs/postgres.md: its lines name the quarter, and are repeated on several days."""
+    (table,) = [block for block in blocks("../postgres.md", "text") if "tacenda publish" in block]
+    (publish, _), (deliver, _) = found = [cron(line) for line in table.splitlines() if not line.startswith("#")]
+    assert re.fullmatch(r"\d+-\d+", publish[2]) and deliver[2:] == ["*"] * 3, table
+    fake = machine.folder / "told"
+    fake.mkdir()
+    (fake / "tacenda").write_text('#!/bin/sh\necho "$@"\n')
+    (fake / "tacenda").chmod(0o755)
+    said = [machine.run("sh", "-c", line.replace("/srv/ward-stays", str(machine.project)), PATH=f"{fake}:{machine.env['PATH']}")
+            for _, line in found]
+    today = datetime.date.today()
+    assert f"publish --label {today.year}-Q{(today.month + 2) // 3} --yes" in said[0] and said[1].startswith("deliver"), said
 
 
 def python_block(page, word):
@@ -159,6 +200,18 @@ def dagster(machine):
             raise AssertionError("another table under the same label was published")
         except Failed:
             pass
+        # A command that ends with each exit code: what a repeated run can mend is tried again, as by the unit of systemd.
+        fake = machine.folder / "fails"
+        fake.mkdir()
+        os.environ["PATH"] = f"{fake}:{machine.env['PATH']}"
+        for code in (1, 2, 3, 4, 5, 6, 7, 8, 70):
+            (fake / "tacenda").write_text(f"#!/bin/sh\nexit {code}\n")
+            (fake / "tacenda").chmod(0o755)
+            try:
+                names["publish_quarter"](Context)
+                raise AssertionError(f"exit code {code} was taken for success")
+            except (Failed, Retry) as error:
+                assert isinstance(error, Retry) == (code in (7, 8)), (code, error)
     finally:
         os.environ.clear()
         os.environ.update(before)
@@ -214,6 +267,15 @@ def pre_commit(machine):
     (folder / "published/2026-Q2.csv").unlink()
     said = machine.run(*program, "run", "--all-files", cwd=folder)
     assert "Passed" in said, said
+    # Whoever hands over names gets no options out of them.
+    hook, name = source["hooks"][0], folder / "--fail-on=never.csv"
+    shutil.copy(folder / "published/2026-Q1.csv", name)
+    name.write_text(name.read_text().replace("cold", "flu"))
+    hook |= {"pass_filenames": True, "files": "^--fail"}
+    (folder / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
+    machine.run("git", "add", "-A", cwd=folder)
+    said = machine.run(*program, "run", "--all-files", ends=1, cwd=folder)
+    assert "FAIL" in said and "exit code: 1" in said, said
 
 
 def action(machine):
@@ -248,6 +310,54 @@ def action(machine):
     (folder / "published").rename(folder / "pub lished; touch broken")
     run(used | {"files": "pub lished; touch broken"}, 1)
     assert not (folder / "broken").exists()
+    # A name that looks like an option is a name, and a missing file fails.
+    (folder / "pub lished; touch broken").rename(folder / "--fail-on=never")
+    run(used | {"files": "--fail-on=never"}, 1)
+    run(used | {"files": "published\n--fail-on=never"}, 7)
+    for name in ("quasi", "sensitive"):
+        run(used | {"files": "--fail-on=never", name: "--fail-on=never"}, 3)
+
+
+def install(machine):
+    """The files are checked as the page says. A changed file, and a list that somebody else signed, are refused."""
+    (line,) = blocks("install.md", "bash")
+    (machine.folder / "tacenda-1.whl").write_text("a wheel")
+    machine.run("sh", "-c", "sha256sum tacenda-1.whl >SHA256SUMS && echo 0 | sha256sum | sed 's/-/not-fetched.deb/' >>SHA256SUMS")
+    for name in ("tacenda", "stranger"):
+        machine.run("minisign", "-G", "-W", "-p", f"{name}.pub", "-s", f"{name}.key")
+    machine.run("minisign", "-S", "-s", "tacenda.key", "-t", "tacenda 1", "-m", "SHA256SUMS")
+    said = machine.run("sh", "-c", line)
+    assert "Trusted comment: tacenda 1" in said and "tacenda-1.whl: OK" in said, said
+    (machine.folder / "tacenda-1.whl").write_text("another wheel")
+    assert "tacenda-1.whl: FAILED" in machine.run("sh", "-c", line, ends=1)
+    machine.run("minisign", "-S", "-s", "stranger.key", "-m", "SHA256SUMS")
+    assert "OK" not in machine.run("sh", "-c", line, ends=1)
+
+
+def sql(machine):
+    """The SQL of docs/recipes.md in DuckDB counts what `tacenda count` does. The columns of the demo stand for the page's."""
+    import duckdb
+
+    machine.run("tacenda", "demo", "demo", "--patients", "2000")
+    (folder,) = (machine.folder / "demo/releases").glob("*/r0001")
+    (data,) = (path for path in folder.glob("*-r0001.csv"))
+
+    def estimate(condition):
+        return json.loads(machine.run("tacenda", "count", folder, "--where", condition, "--format", "json"))["estimate"]
+
+    one, intervals, sets, rounds, both = (
+        re.sub(r"\brace\b|(?<=fit_)race", "sex", block).replace("STEM", str(data.with_suffix(""))).replace("'B'", "'F'")
+        for block in blocks("../recipes.md", "sql"))
+    database = duckdb.connect()
+    (people,) = database.execute(one).fetchone()
+    assert people > 50 and abs(people - estimate("age >= 66")) <= 1, people
+    database.execute(intervals)
+    database.execute(sets)
+    for _ in range(100):
+        database.execute(rounds)
+        database.execute(rounds.replace("fit_age", "fit_sex"))
+    (people,) = database.execute(both).fetchone()
+    assert people > 50 and abs(people - estimate("age >= 66 and sex = F")) <= 1, people
 
 
 def r(machine):
@@ -273,6 +383,9 @@ def notebook(machine):
     nbclient.NotebookClient(page, timeout=120, kernel_name="python3", resources={"metadata": {"path": machine.folder}}).execute()
     printed = "".join(output.get("text", "") for cell in page.cells for output in cell.get("outputs", []))
     assert "FAIL" in printed and "2026-Q2" in printed, printed
+    shown = ["".join(output.get("data", {}).get("text/html", "")) for cell in page.cells for output in cell.get("outputs", [])]
+    for begins in ("<iframe sandbox=", '<div class="tacenda">'):
+        assert any(html.startswith(begins) for html in shown), f"nothing shows its page: {begins}"
     out = os.environ.get("NOTEBOOK_OUT")
     if out:
         nbformat.write(page, out)
@@ -289,18 +402,42 @@ def dbt(machine):
     (folder / "models/published_stays.py").write_text(python_block("dbt.md", "def model"))
     (config,) = blocks("dbt.md", "yaml")
     (folder / "models/models.yml").write_text("version: 2\n" + config.replace("/srv/ward-stays", str(machine.project)))
-    program = pathlib.Path(sys.executable).parent / "dbt"
+    machine.env |= {"DBT_PROFILES_DIR": str(folder), "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
+    machine.env["PATH"] = f"{pathlib.Path(sys.executable).parent}:{machine.env['PATH']}"
     for _ in range(2):
-        machine.run(program, "run", "--vars", "quarter: 2026-Q1", cwd=folder, DBT_PROFILES_DIR=str(folder), DBT_SEND_ANONYMOUS_USAGE_STATS="false")
+        machine.run("dbt", "run", "--vars", "quarter: 2026-Q1", cwd=folder)
         assert machine.releases() == ["r0001"]
     import duckdb
     (count,) = duckdb.connect(str(folder / "ward.duckdb")).execute("select count(*) from published_stays").fetchone()
     assert count >= 1900, count
+    after_dbt(machine, folder)
+
+
+def after_dbt(machine, folder):
+    """The plain way: dbt exports, and the script publishes, into a project of its own."""
+    second = machine.folder / "second"
+    second.mkdir()
+    for name in ["tacenda.toml", "hierarchies"]:
+        (shutil.copytree if name == "hierarchies" else shutil.copy)(machine.project / name, second / name)
+    table = machine.folder / "stays.csv"
+    # This way dbt knows nothing of Tacenda.
+    for name in ["published_stays.py", "models.yml"]:
+        (folder / "models" / name).unlink()
+    (folder / "macros").mkdir()
+    (macro,) = blocks("dbt.md", "sql")
+    (folder / "macros/export.sql").write_text(macro.replace("/srv/export/stays.csv", str(table)))
+    (text,) = blocks("schedule.md", "bash")
+    (machine.bin / "publish-quarter").write_text(text)
+    (machine.bin / "publish-quarter").chmod(0o755)
+    (line,) = blocks("dbt.md", "bash")
+    where = {"TACENDA_PROJECT": str(second), "TACENDA_TABLE": str(table)}
+    first, again = (machine.run("sh", "-c", line, cwd=folder, **where) for _ in range(2))
+    assert "published" in first and "already" in again, (first, again)
 
 
 ALL = {"schedule": schedule, "airflow": airflow, "dagster": dagster, "ci": ci, "pre-commit": pre_commit, "action": action,
-       "r": r, "notebook": notebook, "dbt": dbt}
-CHEAP = ["schedule", "airflow", "dagster", "ci", "pre-commit", "action"]
+       "install": install, "sql": sql, "r": r, "notebook": notebook, "dbt": dbt}
+CHEAP = ["schedule", "airflow", "dagster", "ci", "pre-commit", "action", "install", "sql"]
 
 
 def main():

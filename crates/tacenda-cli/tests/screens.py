@@ -1,5 +1,5 @@
-"""Opens the three editions of a report, and the recipients' page in German and French, in headless Chromium: light, dark and
-on paper.
+"""Opens the three editions of a report, and the recipients' page in German and French, in headless Chromium: light, dark,
+as wide as a phone, and on paper.
 
 Usage: screens.py TACENDA [FOLDER]. Screenshots are left in FOLDER (target/screens if not given), to be looked at.
 Seen to fail: a page without its style, or without its dark colours, looks the same in the dark; a page whose body was
@@ -17,6 +17,8 @@ import zlib
 from pathlib import Path
 
 WIDTH, HEIGHT = 1100, 2400
+# A window cannot be as narrow as a phone, but a frame in it can.
+PHONE, WINDOW = 390, 500
 # A page of plain text has a few dozen shades of grey; plots, badges and washes have many more.
 LEAST_COLOURS = 100
 
@@ -77,23 +79,34 @@ def pixels(path):
     return colours, bytes(now[:3])
 
 
+def picture(page, target, profile, width, scheme):
+    """Takes a screenshot, and returns its number of colours and how light its last row is."""
+    run_chromium(profile, [
+        f"--screenshot={target}", f"--window-size={width},{HEIGHT}",
+        f"--blink-settings=preferredColorScheme={scheme}", page.as_uri(),
+    ])
+    assert target.exists(), f"no screenshot {target}"
+    colours, paper = pixels(target)
+    assert len(colours) >= LEAST_COLOURS, f"{target} has only {len(colours)} colours"
+    return sum(paper)
+
+
 def shoot(page, folder, profile):
-    name, looks = page.stem, {}
-    for look, scheme in (("light", 1), ("dark", 0)):
-        target = folder / f"{name}-{look}.png"
-        run_chromium(profile, [
-            f"--screenshot={target}", f"--window-size={WIDTH},{HEIGHT}",
-            f"--blink-settings=preferredColorScheme={scheme}", page.as_uri(),
-        ])
-        assert target.exists(), f"no screenshot {target}"
-        colours, paper = pixels(target)
-        assert len(colours) >= LEAST_COLOURS, f"{target} has only {len(colours)} colours"
-        looks[look] = sum(paper)
+    name = page.stem
+    looks = {
+        look: picture(page, folder / f"{name}-{look}.png", profile, WIDTH, scheme)
+        for look, scheme in (("light", 1), ("dark", 0))
+    }
+    frame = folder / f"{name}-phone.html"
+    style = f"body{{margin:0}}iframe{{width:{PHONE}px;height:{HEIGHT}px;border:0}}"
+    frame.write_text(f'<!doctype html><style>{style}</style><iframe src="{page.as_uri()}"></iframe>')
+    picture(frame, folder / f"{name}-phone.png", profile, WINDOW, 1)
+    frame.unlink()
     assert looks["dark"] + 300 < looks["light"], f"{name} looks the same in the dark: {looks}"
     paper = folder / f"{name}.pdf"
     run_chromium(profile, [f"--print-to-pdf={paper}", "--no-pdf-header-footer", page.as_uri()])
     assert paper.read_bytes()[:5] == b"%PDF-", f"{name} cannot be printed"
-    print(f"{name}: {page.stat().st_size} bytes, light, dark and paper")
+    print(f"{name}: {page.stat().st_size} bytes, light, dark, phone and paper")
 
 
 def main():

@@ -5,6 +5,7 @@ use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, number, telling};
 use std::fmt::Write;
+use tacenda::ingest::Given;
 use tacenda::model::counted;
 use tacenda::use_cases::{AdoptReport, AdoptRequest};
 
@@ -12,7 +13,7 @@ pub fn run(args: &AdoptArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     let request = AdoptRequest {
         project: common.folder(),
         files: args.files.clone(),
-        truth: args.truth.clone(),
+        truth: args.truth.iter().cloned().map(Given::Path).collect(),
         labels: args.label.clone(),
         options: args.options(),
         threads: common.threads.unwrap_or(0),

@@ -13,11 +13,11 @@ pub fn run(args: &ApproveArgs, common: &Common, screen: &Screen) -> Result<u8, F
     let plan = approving.plan();
     if !common.yes {
         screen.note(&format!(
-            "Release {}, label {}, from {}\n  the table\'s SHA-256   {}\n  the policy\'s SHA-256  {}\n  the release\'s digest  {}\n",
+            "Release {}, label {}, from {}\n  the table\'s digest    {}\n  the policy\'s SHA-256  {}\n  the release\'s digest  {}\n",
             plan.release,
             plan.label,
             plan.data.display(),
-            plan.data_sha256,
+            plan.source,
             plan.policy_sha256,
             plan.release_digest
         ));

@@ -3,7 +3,7 @@
 use crate::args::{AuditArgs, Common, FormatArg};
 use crate::commands::shared;
 use crate::failure::Failure;
-use crate::screen::{Screen, telling};
+use crate::screen::{Screen, printable, telling};
 use std::io;
 use std::io::IsTerminal;
 use tacenda::ingest::Given;
@@ -41,7 +41,7 @@ pub fn run(args: &AuditArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     }
     // Forms other than text have what to do next in their own place.
     let page = match common.form(FormatArg::Text) {
-        FormatArg::Text if args.explain => explain_audit(&answer.report),
+        FormatArg::Text if args.explain => printable(&explain_audit(&answer.report)),
         form => shared::printed(&answer.report, form, TextOptions::default()),
     };
     screen.print(&page)?;

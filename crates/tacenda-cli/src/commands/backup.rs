@@ -25,6 +25,7 @@ pub fn restore(args: &BackupArgs, common: &Common, screen: &Screen) -> Result<u8
                  People who were erased since then, as the anchor\nknows, are then erased again.\n";
     }
     screen.result(&text, &report)?;
+    use_cases::before_publishing(&common.folder()).iter().for_each(|text| screen.note(&format!("warning: {text}")));
     Ok(0)
 }
 

@@ -16,7 +16,8 @@ pub fn run(args: &CheckArgs, common: &Common, screen: &Screen) -> Result<u8, Fai
     let report = use_cases::check(request, args.what_if.as_deref(), &telling(&bar));
     let report = report.map_err(|error| shared::failure(error, screen))?;
     bar.finish_and_clear();
-    screen.result(&text(&report), &report)?;
+    let text = if common.quiet { String::new() } else { text(&report) };
+    screen.result(&text, &report)?;
     Ok(0)
 }
 

@@ -4,7 +4,7 @@ use crate::args::{Common, DeliverArgs};
 use crate::commands::shared;
 use crate::failure::Failure;
 use crate::screen::{Screen, telling};
-use tacenda::use_cases::{self, DeliveryOutcome, DeliveryReport, ProblemReport, WantedDeliveries};
+use tacenda::use_cases::{self, DeliveryOutcome, DeliveryReport, OwedDelivery, ProblemReport, WantedDeliveries};
 
 /// The exit code of a release that is published and not delivered everywhere.
 const NOT_DELIVERED: u8 = 8;
@@ -33,10 +33,21 @@ pub fn text(deliveries: &[DeliveryReport]) -> String {
                 format!("Release {release} was delivered to {to} before. Nothing was done there.\n")
             }
             DeliveryOutcome::Withdrawn => format!("Release {release} is marked as withdrawn in {to}.\n"),
+            DeliveryOutcome::Absent => {
+                format!("Release {release} is withdrawn, and {to} does not have it. Nothing was done there.\n")
+            }
             DeliveryOutcome::Failed => String::new(),
         }
     };
     deliveries.iter().map(line).collect()
+}
+
+/// What is owed to a place, without the release.
+pub fn owed(one: &OwedDelivery) -> String {
+    match one.withdrawal {
+        true => format!("is not marked as withdrawn in {}", one.to),
+        false => format!("is not delivered to {}", one.to),
+    }
 }
 
 /// How a command ends that delivered something: with an error of its own if something did not arrive. `done` is what

@@ -36,6 +36,9 @@ fn text(report: &DiffReport) -> String {
         let _ = writeln!(out, "  {name:<24} {:>16} {:>16}", number(from), number(to));
     }
     let _ = writeln!(out, "  {:<24} {:>16} {:>16}", "loss", percent(from.loss), percent(to.loss));
+    for withdrawn in [&from.withdrawn, &to.withdrawn].into_iter().flatten() {
+        let _ = writeln!(out, "\n  note: {withdrawn}");
+    }
     if !report.columns.is_empty() {
         let _ = writeln!(out, "\n  columns with other declared values: {}", report.columns.join(", "));
     }

@@ -7,6 +7,7 @@ use crate::screen::{Screen, number, telling};
 use std::fmt::Write;
 use tacenda::ingest::{Draft, Given};
 use tacenda::model::Role;
+use tacenda::publish::is_offer;
 use tacenda::use_cases::{DraftRequest, InitReport};
 
 pub fn run(args: &InitArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
@@ -23,7 +24,11 @@ pub fn run(args: &InitArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
     let bar = screen.bar();
     let report = drafting.write(&telling(&bar)).map_err(|error| shared::failure(error, screen))?;
     bar.finish_and_clear();
-    screen.result(&text(&report, args, common), &report)?;
+    let text = match common.quiet {
+        true => format!("{}\n", report.policy.display()),
+        false => text(&report, args, common),
+    };
+    screen.result(&text, &report)?;
     Ok(0)
 }
 
@@ -201,11 +206,23 @@ fn text(report: &InitReport, args: &InitArgs, common: &Common) -> String {
             if column.samples.is_empty() { String::new() } else { format!(": {}", column.samples.join(" | ")) };
         let _ = writeln!(out, "  {:<32} {distinct} values{empty}{samples}", "");
     }
-    for note in &report.notes {
+    // A draft is there to be read. `check` offers the other ways, with what each assumes.
+    let (offers, notes): (Vec<&String>, Vec<&String>) = report.notes.iter().partition(|note| is_offer(note));
+    for note in notes {
         let _ = writeln!(out, "  note: {note}");
     }
+    if !offers.is_empty() {
+        let _ = writeln!(
+            out,
+            "  note: other ways to form groups work for this table, too; nothing has to be done; check says what they assume"
+        );
+    }
     let project = shared::project_words(common);
-    let _ = writeln!(out, "\nThe policy is in {}. Read it and correct it. Then", report.policy.display());
+    let (policy, first) = (report.policy.display(), "say what must be corrected first. Then");
+    let _ = match report.is_usable {
+        true => writeln!(out, "\nThe policy is in {policy}. Read it and correct it. Then"),
+        false => writeln!(out, "\nThe policy is in {policy}. It is not usable yet: the notes above {first}"),
+    };
     let _ = writeln!(out, "  tacenda{project} check {0}\n  tacenda{project} plan {0}", shared::quoted(&args.data));
     out
 }

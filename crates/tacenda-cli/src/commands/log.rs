@@ -1,7 +1,7 @@
 //! The series so far, from the ledger alone.
 
 use crate::args::Common;
-use crate::commands::shared;
+use crate::commands::{deliver, shared};
 use crate::failure::Failure;
 use crate::screen::{Screen, number};
 use std::fmt::Write;
@@ -52,6 +52,11 @@ fn text(report: &LogReport) -> String {
     }
     if report.events.iter().any(|event| event.event == "adopt") {
         out.push_str("\n  * made elsewhere and adopted\n");
+    }
+    let owed: String =
+        report.owed.iter().map(|one| format!("  owed: release {} {}\n", one.release, deliver::owed(one))).collect();
+    if !owed.is_empty() {
+        let _ = write!(out, "\n{owed}  To deliver what is owed: tacenda deliver\n");
     }
     out + &matrix(&report.events)
 }

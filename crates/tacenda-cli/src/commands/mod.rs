@@ -33,6 +33,7 @@ mod shared;
 use crate::args::{Cli, Command, FormatArg};
 use crate::failure::Failure;
 use crate::screen::Screen;
+use tacenda::use_cases;
 
 /// Runs a command; the answer is the exit code.
 pub fn run(cli: Cli) -> Result<u8, Failure> {
@@ -43,12 +44,47 @@ pub fn run(cli: Cli) -> Result<u8, Failure> {
     refuse_format(&cli)?;
     let screen = Screen::new(&cli.common);
     let keys = cli.common.keys().filter(|keys| !keys.has_vault_identity());
+    caution(&cli, &screen)?;
     let ended = dispatch(&cli, &screen);
     // The first project of a user makes the key of vaults; the commands about vaults say so themselves.
     if let Some(keys) = keys.filter(|keys| keys.has_vault_identity() && !matches!(cli.command, Command::Vault(_))) {
         screen.note(&vault::made_key(keys.path()));
     }
     ended
+}
+
+/// Says what a person should know of the project before the command answers from it or adds to it. A program gets answers and
+/// errors alone.
+fn caution(cli: &Cli, screen: &Screen) -> Result<(), Failure> {
+    let project = cli.common.folder();
+    let is_told = cli.common.format() != FormatArg::Json;
+    let warn = |text: &String| screen.note(&format!("warning: {text}"));
+    match &cli.command {
+        Command::Plan(_) | Command::Publish(_) | Command::Adopt(_) => {
+            project.assert_remembered().map_err(|error| shared::failure(error, screen))?;
+            if is_told {
+                use_cases::before_publishing(&project).iter().for_each(warn);
+            }
+        }
+        Command::Audit(args) if !args.files.is_empty() => {}
+        Command::Check(_)
+        | Command::Log
+        | Command::Show(_)
+        | Command::Diff(_)
+        | Command::Count(_)
+        | Command::Audit(_)
+        | Command::Report(_)
+        | Command::Receipt
+        | Command::Backup(_)
+        | Command::Vault(_)
+        | Command::Serve(_)
+            if is_told =>
+        {
+            use_cases::set_back(&project).iter().for_each(warn);
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 fn dispatch(cli: &Cli, screen: &Screen) -> Result<u8, Failure> {

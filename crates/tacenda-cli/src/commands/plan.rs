@@ -31,8 +31,9 @@ pub fn run(args: &PlanArgs, common: &Common, screen: &Screen) -> Result<u8, Fail
         shared::choices_warnings(&report.choices),
         report.plan.display(),
         shared::project_words(common),
-        report.plan.display()
+        shared::quoted(&report.plan)
     );
+    let text = if common.quiet { format!("{}\n", report.plan.display()) } else { text };
     screen.result(&text, &report)?;
     Ok(0)
 }

@@ -18,15 +18,9 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
     bar.finish_and_clear();
     let mut rehearsed = match next {
         Next::Release(rehearsed) => rehearsed,
-        Next::Already(report) => {
-            let said = format!(
-                "Release {}, label {}, was made from this table already. Nothing was published.\nThe release is in {}\n",
-                report.release,
-                report.label,
-                report.folder.display()
-            );
-            screen.result(&(said + &deliver::text(&report.deliveries)), &report)?;
-            return deliver::ended(&report.deliveries, &published(&report));
+        Next::Already(report) => return nothing_new(&report, "was made from this table already", screen),
+        Next::Committed(report) => {
+            return nothing_new(&report, "is committed already; the source was not read again", screen);
         }
     };
     let summary = rehearsed.summary();
@@ -39,7 +33,7 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
         let message = "nothing was published: nobody confirmed; use --yes in a script";
         return Err(Failure::nobody_agreed(message));
     }
-    screen.detail(&format!("the table's SHA-256 is {}", rehearsed.rehearsal.data_digest));
+    screen.detail(&format!("the ledger's digest of the table is {}", rehearsed.rehearsal.source));
     let bar = screen.bar();
     let report = rehearsed.publish(&telling(&bar)).map_err(failed)?;
     bar.finish_and_clear();
@@ -61,6 +55,18 @@ pub fn run(args: &PublishArgs, common: &Common, screen: &Screen) -> Result<u8, F
             .note(&format!("release {release} is published, but the report could not be written: {}", failure.message));
     }
     deliver::ended(&report.deliveries, &published(&report))
+}
+
+/// Says why nothing was published, and what was delivered.
+fn nothing_new(report: &PublishReport, why: &str, screen: &Screen) -> Result<u8, Failure> {
+    let said = format!(
+        "Release {}, label {}, {why}. Nothing was published.\nThe release is in {}\n",
+        report.release,
+        report.label,
+        report.folder.display()
+    );
+    screen.result(&(said + &deliver::text(&report.deliveries)), report)?;
+    deliver::ended(&report.deliveries, &published(report))
 }
 
 /// What is done, whatever databases said.

@@ -6,7 +6,7 @@
 use crate::args::{Common, EditionArg, FormatArg, ReportArgs};
 use crate::commands::shared;
 use crate::failure::Failure;
-use crate::screen::{Screen, telling};
+use crate::screen::{Screen, printable, telling};
 use std::io;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -43,7 +43,7 @@ pub fn run(args: &ReportArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
         let page = common.folder().root.join(format!("tacenda-report-{}.html", edition.word()));
         let written = use_cases::write_private(&page, tacenda::report::html(&report).as_bytes());
         written.map_err(|error| shared::failure(error, screen))?;
-        screen.print(&format!("{}\n", said(&page)))?;
+        screen.print(&printable(&format!("{}\n", said(&page))))?;
         return Ok(0);
     }
     let otherwise = if common.output.is_some() { FormatArg::Html } else { FormatArg::Text };

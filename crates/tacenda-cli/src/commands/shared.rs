@@ -2,7 +2,7 @@
 
 use crate::args::{Common, DataArgs, FormatArg};
 use crate::failure::Failure;
-use crate::screen::{Screen, number};
+use crate::screen::{Screen, number, printable};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::fmt::Write;
 use std::path::Path;
@@ -30,15 +30,15 @@ pub fn release(data: &DataArgs, label: Option<&String>, view: Option<&String>, c
     }
 }
 
-/// A report in one of its forms.
+/// A report in one of its forms. Those for people have no characters that command a terminal.
 pub fn printed(report: &Report, form: FormatArg, options: TextOptions) -> String {
     match form {
-        FormatArg::Text => report::text(report, options),
-        FormatArg::Brief => report::brief(report),
+        FormatArg::Text => printable(&report::text(report, options)),
+        FormatArg::Brief => printable(&report::brief(report)),
         FormatArg::Json => report::json(report),
         FormatArg::Sarif => report::sarif(report),
         FormatArg::Junit => report::junit(report),
-        FormatArg::Markdown => report::markdown(report),
+        FormatArg::Markdown => printable(&report::markdown(report)),
         FormatArg::Html => report::html(report),
     }
 }
@@ -79,12 +79,15 @@ fn draw(mut failure: Failure, errors: &PolicyFileError, screen: &Screen) -> Fail
     for fault in &errors.faults {
         let title = format!("{}: {}", fault.kind.code(), fault.message);
         let drawn = match &fault.span {
-            Some(span) if span.end <= errors.text.len() => {
+            Some(span) if errors.is_shown(fault) => {
                 let snippet = Snippet::source(errors.text.as_str()).path(file.as_str()).fold(true);
                 let snippet = snippet.annotation(AnnotationKind::Primary.span(span.clone()));
                 renderer.render(&[Level::ERROR.primary_title(title.as_str()).element(snippet)])
             }
-            _ => format!("{title} ({file})"),
+            _ => {
+                let line = errors.line(fault).map_or(String::new(), |line| format!(":{line}"));
+                printable(&format!("{title} ({file}{line})"))
+            }
         };
         failure = failure.drawn(drawn);
         if !fault.help.is_empty() {

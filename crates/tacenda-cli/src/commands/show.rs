@@ -1,7 +1,7 @@
 //! One release, from its folder alone: what a recipient can see.
 
 use crate::args::{Common, ShowArgs};
-use crate::commands::shared;
+use crate::commands::{deliver, shared};
 use crate::failure::Failure;
 use crate::screen::{Screen, number, telling};
 use std::fmt::Write;
@@ -28,6 +28,9 @@ fn text(report: &ShowReport) -> String {
     }
     if let Some(withdrawn) = &report.withdrawn {
         line("WITHDRAWN", withdrawn.clone());
+    }
+    for one in &report.owed {
+        line("owed", format!("{}: tacenda deliver", deliver::owed(one)));
     }
     line("folder", report.folder.display().to_string());
     line("rows", format!("{} in {} groups", number(report.rows), number(report.groups)));

@@ -170,6 +170,11 @@ fn the_papers_first_release_is_adopted_and_everyone_keeps_their_value_set() {
     assert!(log.contains("1*") && log.contains("elsewhere") && log.contains("made elsewhere and adopted"), "{log}");
     project.ok(&["verify"]);
     project.fails(&["show", "1"], 2, "U205");
+    // Its recipients have it. So it is not delivered, and the refusal says why.
+    let policy = project.read("tacenda.toml") + "\n[deliver.open]\npostgres = \"host=x\"\nschema = \"s\"\n";
+    project.write("tacenda.toml", &policy);
+    let refused = project.fails(&["deliver", "--release", "elsewhere"], 2, "U201");
+    assert!(refused.stderr.contains("release 1 was made elsewhere and adopted"), "{}", refused.stderr);
 }
 
 #[test]

@@ -316,6 +316,20 @@ const TRIED: &[Advice] = &[
         }),
     },
     Advice {
+        code: "R422",
+        advised: "after a release, where m cannot be lowered: let the surplus wait",
+        tried: Shown(|project, code| {
+            project.ok(&PUBLISH);
+            let alike: String = (0..20).map(|n| format!("new{n},Name {n},{},F,flu\n", 20 + n)).collect();
+            project.write("q2.csv", &(project.read("q1.csv").trim_end().to_string() + "\n" + &alike));
+            let said = project.fails(&NEXT, 4, code).stderr;
+            let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(said.contains("before the first release, m can be lowered"), "{said}");
+            edit(project, "tacenda.toml", "m     = 2", "m     = 2\non_ineligible = \"defer\"");
+            project.ok(&NEXT);
+        }),
+    },
+    Advice {
         code: "R424",
         advised: "on_delete = \"withhold\"",
         tried: Shown(|project, code| {

@@ -80,6 +80,10 @@ fn check_writes_nothing() {
 fn a_plan_is_published_as_it_was_rehearsed_or_not_at_all() {
     let project = project();
     project.ok(&["plan", "table.csv", "--label", "first"]);
+    // Who finds the plan learns neither where the table lies nor, by trying, what it says.
+    let (plan, digest) = (project.read("tacenda-plan.json"), project.shell("sha256sum table.csv", &[]).stdout);
+    assert!(!plan.contains(&digest[..16]), "{plan}");
+    assert!(plan.contains("table.csv") && !plan.contains(project.path().to_str().unwrap()), "{plan}");
     // What was rehearsed is what is published, whatever becomes of the file.
     project.write("table.csv", "nothing\n");
     let said = project.ok(&["publish", "--plan", "tacenda-plan.json", "--yes"]);
@@ -236,6 +240,28 @@ fn changes_are_published_as_well_as_snapshots() {
     project.fails(&["publish", "changes.csv", "--delta", "--yes", "--label", "no"], 3, "D1");
 }
 
+/// A release that was withdrawn is not used unawares; and a folder is no table.
+#[test]
+fn a_withdrawn_release_says_so_wherever_it_is_used() {
+    let project = project();
+    project.ok(&["publish", "table.csv", "--yes"]);
+    project.write("later.csv", &patients(5, 60));
+    project.ok(&["publish", "later.csv", "--yes"]);
+    project.ok(&["retract", "1", "--because", "ages were wrong"]);
+    let told = |words: &[&str]| {
+        let ended = project.run(words);
+        let said = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(said.contains("release 1 was withdrawn on") && said.contains(": ages were wrong"), "{words:?}\n{said}");
+    };
+    told(&["count", "1", "--where", "age >= 40"]);
+    told(&["diff", "1", "2"]);
+    told(&["audit"]);
+    told(&["audit", "releases/ward-stays/r0001", "releases/ward-stays/r0002"]);
+    assert!(!project.ok(&["count", "2", "--where", "age >= 40"]).contains("withdrawn"));
+    let ended = project.fails(&["publish", "releases", "--yes"], 3, "D117");
+    assert!(ended.stderr.contains("releases is a folder: name a table in it"), "{}", ended.stderr);
+}
+
 #[test]
 fn a_second_writer_is_told_to_wait() {
     let project = project();
@@ -324,7 +350,7 @@ fn errors_are_json_where_json_is_asked_for() {
 #[test]
 fn memory_can_be_limited() {
     let project = project();
-    project.fails(&["publish", "table.csv", "--yes", "--memory", "1K"], 7, "R705");
+    project.fails(&["publish", "table.csv", "--yes", "--memory", "1K"], 7, "R701");
 }
 
 /// Every demo in small: the naive files betray somebody, ours do not, and what it prints to repeat the attack works.

@@ -221,6 +221,9 @@ fn drafts_say_what_was_found() {
     assert!(policy.contains("person_id  = { role = \"identifier\" }"), "{policy}");
     assert!(codes.read("hierarchies/zip.csv").starts_with("02100;0210*;021**;02***;0****;*\n"), "{policy}");
     assert!(policy.contains("hierarchy = \"hierarchies/naics.csv\""), "{policy}");
+    let (american, _) = draft("american dates.csv");
+    let policy = american.read("tacenda.toml");
+    assert!(policy.contains("format = \"MM/DD/YYYY\"") && policy.contains("format = \"MM/DD/YYYY…\""), "{policy}");
     let (stays, said) = draft("several stays.csv");
     let policy = stays.read("tacenda.toml");
     assert!(policy.contains("[person]\nrows  = \"latest\"\norder = \"admitted\""), "{policy}");
@@ -239,4 +242,58 @@ fn drafts_say_what_was_found() {
     let (german, said) = draft("german dates.csv");
     assert!(german.read("tacenda.toml").contains("format = \"DD.MM.YYYY\""), "{said}");
     assert!(said.contains("Bemerkung            drop"), "{said}");
+}
+
+/// Four of five have one value: no group can hide it, so `init --yes` leaves it out. It was published as it is before.
+#[test]
+fn a_value_that_most_people_have_is_not_published_by_a_draft() {
+    let project = TestProject::empty();
+    let hiv = |one: &OddPerson| if one.id.is_multiple_of(5) { "positive" } else { "negative" };
+    let text = table(1, "id,age,sex,hiv", |one| format!("{},{},{},{}", one.id, one.age, one.sex, hiv(one)));
+    project.write("table.csv", &text);
+    let said = project.ok(&["init", "table.csv", "--yes", "--name", "odd"]);
+    let policy = project.read("tacenda.toml");
+    assert!(policy.contains("hiv = { role = \"drop\" }") && policy.contains("no column is sensitive"), "{policy}");
+    assert!(said.contains("120 of 150 rows have one value"), "{said}");
+    assert!(!policy.contains("max_share = 1.00"), "{policy}");
+    project.ok(&["check", "table.csv"]);
+    project.ok(&["publish", "table.csv", "--yes"]);
+    assert!(!project.read("releases/odd/r0001/odd-r0001.csv").contains("positive"));
+
+    // Whoever publishes it nevertheless is told what the promise leaves open.
+    let other = TestProject::with(&[("table.csv", &text)]);
+    let policy = policy.replace("hiv = { role = \"drop\" }", "hiv = { role = \"sensitive\", type = \"category\" }");
+    other.write("tacenda.toml", &policy);
+    let said = other.ok(&["check", "table.csv"]);
+    let told = "the promise does not protect the values of hiv: 120 of 150 people have its most frequent value";
+    assert!(said.contains(told) && said.contains("a group may hold one value only"), "{said}");
+    assert!(!said.contains("negative"), "{said}");
+}
+
+/// A draft that cannot be used says what to correct first; a quiet one prints its path.
+#[test]
+fn a_draft_says_whether_it_can_be_used() {
+    let project = TestProject::empty();
+    project.write("table.csv", &table(1, "ref,colour,illness", |one| format!("{},red,{}", one.id % 3, one.illness)));
+    let said = project.ok(&["init", "table.csv", "--yes"]);
+    assert!(said.contains("It is not usable yet: the notes above say what must be corrected first. Then"), "{said}");
+    let good = table(1, "id,age,sex,diagnosis,", |one| format!("{},{},{},{},", one.id, one.age, one.sex, one.illness));
+    let quiet = TestProject::with(&[("table.csv", &good)]);
+    assert_eq!(quiet.ok(&["init", "table.csv", "--yes", "-q"]).trim(), "./tacenda.toml");
+    assert!(!quiet.read("tacenda.toml").contains("\"\" ="), "a delimiter at the end of each line is no column");
+    let said = quiet.ok(&["check", "table.csv"]);
+    assert!(said.contains("This table can be published under it"), "{said}");
+}
+
+/// What was concluded about the table is said when its plan is published, too.
+#[test]
+fn a_plan_remembers_the_notes_of_its_table() {
+    let (name, contents) = ODD.into_iter().find(|(name, _)| *name == "several stays.csv").unwrap();
+    let project = TestProject::empty();
+    fs::write(project.file(name), contents(1)).unwrap();
+    project.ok(&["init", name, "--yes"]);
+    let planned = project.ok(&["plan", name]);
+    let published = project.ok(&["publish", "--plan", "tacenda-plan.json", "--yes"]);
+    let note = "the latest one counts, 38 rows are left out";
+    assert!(planned.contains(note) && published.contains(note), "{planned}\n{published}");
 }

@@ -40,11 +40,131 @@ fn a_restored_project_is_refused_until_a_person_says_why() {
     }
     let verified = project.run(&["verify"]);
     assert_eq!((verified.code, verified.stdout.contains("L511")), (5, true), "{}", verified.stdout);
-    // Looking is allowed.
-    project.ok(&["log"]);
+    // Looking is allowed, and says what is looked at. Nothing is accepted without a reason.
+    for words in [
+        &["log"][..],
+        &["show", "1"],
+        &["report", "-o", "page.html"],
+        &["audit"],
+        &["check", "table.csv"],
+        &["receipt"],
+    ] {
+        let ended = project.run(words);
+        assert!(ended.stderr.contains("warning: L511: the ledger has 3 lines"), "{words:?}: {}", ended.stderr);
+    }
+    project.fails(&["publish", "table.csv", "--yes", "--accept-rollback", " "], 5, "L511");
     project.ok(&["publish", "table.csv", "--yes", "--accept-rollback", "release 3 never left the house"]);
     assert!(project.ok(&["log"]).contains("release 3 never left the house"));
     project.ok(&["verify"]);
+}
+
+/// The oldest state of all is an empty folder: its release 1 would be the second.
+#[test]
+fn a_series_whose_ledger_is_gone_does_not_begin_again() {
+    let project = published(2);
+    for name in [".tacenda", "releases"] {
+        fs::remove_dir_all(project.file(name)).unwrap();
+    }
+    for words in [&["publish", "table.csv", "--yes"][..], &["plan", "table.csv"]] {
+        project.fails(words, 5, "L515");
+        assert!(!project.file(".tacenda").exists(), "nothing was set up");
+    }
+    // The ways out: another name; or the backup, in a folder of its own.
+    project.write("tacenda.toml", &POLICY.replace("ward-stays", "ward-stays-2"));
+    project.ok(&["publish", "table.csv", "--yes"]);
+}
+
+/// Without a home nothing would remember the series, and its vault would be readable.
+#[test]
+fn a_user_without_a_home_is_told_what_is_missing() {
+    let project = TestProject::with(&[("tacenda.toml", POLICY), ("table.csv", &patients(0, 60))]);
+    let run = |words: &[&str]| {
+        let mut command = project.command(words);
+        for name in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+            command.env_remove(name);
+        }
+        Ended::of(command.output().unwrap())
+    };
+    let ended = run(&["publish", "table.csv", "--yes"]);
+    assert_eq!((ended.code, ended.stderr.contains("there is no home folder")), (2, true), "{}", ended.stderr);
+    assert!(!project.file(".tacenda").exists());
+    let place = |name: &str| project.state.path().join(name).display().to_string();
+    let (anchor, keys) = (place("anchors"), place("keys"));
+    let ended = run(&["publish", "table.csv", "--yes", "--anchor", &anchor, "--keys", &keys]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(project.file(".tacenda/vault/key.age").exists());
+}
+
+/// A new machine has no anchor: who restores there is told what could stand in for it, before anything is published.
+#[test]
+fn a_machine_that_never_saw_the_series_says_so() {
+    let project = published(1);
+    project.ok(&["backup", "kept.age"]);
+    let anchors = project.state.path().join("elsewhere").display().to_string();
+    let said = "nothing on this machine remembers this series";
+    let restored = project.run(&["-C", "again", "restore", "kept.age", "--anchor", &anchors]);
+    assert!(restored.code == 0 && restored.stderr.contains(said), "{}", restored.stderr);
+    project.write("table.csv", &patients(10, 60));
+    let planned = project.run(&["-C", "again", "plan", "table.csv", "--anchor", &anchors]);
+    assert!(planned.code == 0 && planned.stderr.contains(said), "{}", planned.stderr);
+    assert!(!project.run(&["plan", "table.csv"]).stderr.contains(said), "this one has its anchor");
+}
+
+/// Keys that others can read or replace are refused, and so is a vault that nobody here could open.
+#[cfg(unix)]
+#[test]
+fn keys_are_private_and_open_what_they_close() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = published(1);
+    let keys = project.state.path().join("tacenda/keys");
+    let set = |name: &str, mode| fs::set_permissions(keys.join(name), fs::Permissions::from_mode(mode)).unwrap();
+    project.write("table.csv", &patients(10, 60));
+    for (name, loose, strict, code) in
+        [("vault.key", 0o644, 0o600, "K504"), ("vault.pub", 0o666, 0o600, "K508"), (".", 0o777, 0o700, "K508")]
+    {
+        set(name, loose);
+        // A backup is encrypted for those who are named in vault.pub.
+        project.fails(&["backup", "kept.age"], 5, code);
+        set(name, strict);
+    }
+    project.ok(&["publish", "table.csv", "--yes"]);
+    // The public halves alone close a vault for ever.
+    let others = tempfile::tempdir().unwrap();
+    fs::copy(keys.join("vault.pub"), others.path().join("vault.pub")).unwrap();
+    let other = TestProject::with(&[("tacenda.toml", POLICY), ("table.csv", &patients(0, 60))]);
+    let folder = others.path().display().to_string();
+    other.fails(&["publish", "table.csv", "--yes", "--keys", &folder], 6, "K605");
+    assert!(!other.file(".tacenda").exists(), "nothing was published or set up");
+}
+
+/// What is signed once is expected to be signed. A vault in the clear is expected by nobody.
+#[test]
+fn a_series_that_loses_its_key_or_its_lock_says_so() {
+    let project = TestProject::with(&[("tacenda.toml", POLICY)]);
+    project.ok(&["key", "new", "--no-passphrase"]);
+    publish(&project, 0);
+    let second = |words: &[&str]| {
+        let planned = project.run(&[&["plan", "table.csv"][..], words].concat());
+        assert_eq!(planned.code, 0, "{}", planned.stderr);
+        planned.stderr
+    };
+    project.write("table.csv", &patients(10, 60));
+    assert!(!second(&[]).contains("warning"));
+    project.ok(&["key", "rotate", "--no-passphrase"]);
+    assert!(!second(&[]).contains("warning"), "the old key signed the new one");
+    let keys = project.state.path().join("tacenda/keys");
+    fs::rename(keys.join("signing.key"), keys.join("away")).unwrap();
+    assert!(second(&[]).contains("there is no signing key here"));
+    fs::remove_file(keys.join("lineage.json")).unwrap();
+    project.ok(&["key", "new", "--no-passphrase"]);
+    assert!(second(&[]).contains("which that key did not sign"));
+    let listed = project.ok(&["key", "show"]);
+    let own = listed.split_whitespace().find(|word| word.starts_with("RW")).unwrap();
+    project.write("tacenda.toml", &format!("{POLICY}[signatures]\nsigners = [\"{own}\"]\n"));
+    fs::remove_file(keys.join("signing.key")).unwrap();
+    project.fails(&["retract", "1", "--because", "x"], 6, "K604");
+    project.ok(&["vault", "unlock", "--yes"]);
+    assert!(second(&[]).contains("warning: the vault is not encrypted"));
 }
 
 /// What a policy file says once, every publish does.
@@ -231,6 +351,14 @@ fn a_forged_release_is_refused_by_everybody_who_reads_it() {
     // A folder that was moved away stops nobody.
     fs::rename(&folder, project.file("elsewhere")).unwrap();
     project.ok(&["publish", "table.csv", "--yes"]);
+    // Of the last release every file counts, for the list of checksums may have been left alone.
+    let last = project.file("releases/ward-stays/r0003/ward-stays-r0003.csv");
+    let good = fs::read_to_string(&last).unwrap();
+    fs::write(&last, good.replacen("flu", "asthma", 1)).unwrap();
+    project.write("table.csv", &patients(40, 60));
+    project.fails(&["publish", "table.csv", "--yes"], 5, "L507");
+    fs::write(&last, good).unwrap();
+    project.ok(&["publish", "table.csv", "--yes"]);
 }
 
 #[test]
@@ -240,6 +368,26 @@ fn a_file_that_is_no_policy_is_not_shown() {
     let ended = project.fails(&["check", "table.csv", "--policy", "table.csv"], 2, "P201");
     for cell in ["Name 1", "bronchitis", "p17"] {
         assert!(!ended.stderr.contains(cell), "{}", ended.stderr);
+    }
+    // A table below a line of the language, and in place of a plan. The line is named, and what it says is not.
+    project.write("odd.toml", &format!("policy = 1\n{}", patients(0, 60)));
+    project.write("odd.json", "\n\"bronchitis of p17\"");
+    for (words, code) in [
+        (&["check", "table.csv", "--policy", "odd.toml"][..], "P201"),
+        (&["publish", "--plan", "odd.json", "--yes"], "U203"),
+        (&["approve", "odd.json", "--yes"], "U203"),
+    ] {
+        let ended = project.fails(words, 2, code);
+        assert!(ended.stderr.contains("odd.toml:2") || ended.stderr.contains("line 2"), "{}", ended.stderr);
+        for cell in ["Name 1", "bronchitis", "p17", "diagnosis"] {
+            assert!(!ended.stderr.contains(cell), "{}", ended.stderr);
+        }
+    }
+    // A line of the language is shown.
+    for line in ["name = ward", "age = { role = quasi }", "[columns"] {
+        project.write("odd.toml", &format!("policy = 1\n{line}\n"));
+        let ended = project.fails(&["check", "--policy", "odd.toml"], 2, "P201");
+        assert!(ended.stderr.contains(line), "{}", ended.stderr);
     }
 }
 
@@ -288,9 +436,24 @@ fn what_is_written_for_the_steward_is_nobody_elses() {
     let project = published(1);
     for words in [&["report", "-o", "report.html"][..], &["audit", "-o", "audit.json"], &["log", "-o", "log.txt"]] {
         project.ok(words);
-        let mode = fs::metadata(project.file(words[2])).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode, 0o600, "{words:?}");
+        let mode = |name: &str| fs::metadata(project.file(name)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(words[2]), 0o600, "{words:?}");
+        // One that was open to others is replaced: who has it open reads no more than before.
+        fs::write(project.file(words[2]), "before").unwrap();
+        fs::set_permissions(project.file(words[2]), fs::Permissions::from_mode(0o644)).unwrap();
+        let mut open = fs::File::open(project.file(words[2])).unwrap();
+        project.ok(words);
+        let mut seen = String::new();
+        std::io::Read::read_to_string(&mut open, &mut seen).unwrap();
+        assert_eq!((mode(words[2]), seen.as_str()), (0o600, "before"), "{words:?}");
     }
+    // Nothing is left beside, and what the system calls a file is still one.
+    let names = fs::read_dir(project.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(!names.into_iter().any(|name| name.to_string_lossy().starts_with(".tacenda-")));
+    for name in ["/dev/stdout", "/proc/self/fd/1"] {
+        assert_eq!(project.ok(&["log", "-o", name]), project.ok(&["log"]));
+    }
+    project.fails(&["log", "-o", "nowhere/log.txt"], 7, "U701");
 }
 
 /// A folder that somebody else prepared: links stand where files are about to be written.
@@ -305,6 +468,8 @@ fn nothing_is_written_through_a_link() {
     for (project, name, words) in [
         (&project, "tacenda-plan.json", &["plan", "table.csv"][..]),
         (&empty, "tacenda.toml", &["init", "table.csv", "--yes"]),
+        (&project, "log.txt", &["demo", "--list", "-o", "log.txt"]),
+        (&project, "check.txt", &["check", "table.csv", "-o", "check.txt"]),
     ] {
         project.write("table.csv", &patients(0, 60));
         for there in ["precious", "not-there"] {
@@ -329,7 +494,16 @@ fn nothing_is_written_through_a_link() {
 fn names_command_no_terminal() {
     let project = TestProject::empty();
     project.write("odd.csv", "id,\u{1b}[2Jage,d\n1,20,a\n2,30,b\n");
+    let name = "t\u{1b}[2J\u{202e}.csv";
+    project.write(name, "age\u{1b}[2J,d\n20,a\n30,b\n");
+    let audit = ["audit", name, "--quasi", "age\u{1b}[2J", "--sensitive", "d", "--format"];
+    let audits: Vec<Vec<&str>> =
+        ["text", "brief", "markdown"].iter().map(|form| audit.iter().chain([form]).copied().collect()).collect();
+    let explained = [&audit[..6], &["--explain"]].concat();
     for words in [&["init", "odd.csv", "--yes"][..], &["audit", "odd.csv", "--quasi", "x\u{1b}[2J", "--sensitive", "d"]]
+        .into_iter()
+        .chain(audits.iter().map(Vec::as_slice))
+        .chain([&explained[..]])
     {
         let ended = project.run(words);
         let said = ended.stdout + &ended.stderr;
@@ -416,6 +590,28 @@ fn a_pipe_without_a_writer_holds_up_nobody() {
     project.write("other.toml", &policy);
     pipe("trees/sex.csv");
     assert_eq!(ends(&project, &["check", "table.csv", "--policy", "other.toml"]), 2);
+    for (name, words) in [
+        ("pipe.toml", &["check", "--policy", "pipe.toml"][..]),
+        ("pipe.json", &["publish", "--plan", "pipe.json", "--yes"]),
+        ("pipe.json", &["approve", "pipe.json", "--yes"]),
+        ("pipe.pub", &["verify", "--key", "pipe.pub"]),
+        ("pipe.txt", &["publish", "table.csv", "--yes", "--anchor-from", "pipe.txt"]),
+        ("pipe.age", &["-C", "elsewhere", "restore", "pipe.age"]),
+        ("pipe.age", &["-C", "elsewhere", "restore", "../pipe.age"]),
+        ("pipe.json", &["explain", "1", "--audit", "pipe.json"]),
+    ] {
+        pipe(name);
+        assert_ne!(ends(&project, words), 0, "{words:?}");
+        fs::create_dir_all(project.file("elsewhere")).unwrap();
+    }
+    let said = project.run(&["check", "--policy", "pipe.toml"]).stderr;
+    assert!(said.contains("not a regular file"), "{said}");
+    // An approval that is none.
+    project.write("table.csv", &patients(10, 60));
+    project.ok(&["plan", "table.csv"]);
+    pipe("tacenda-plan.json.minisig");
+    assert_ne!(ends(&project, &["publish", "--plan", "tacenda-plan.json", "--yes"]), 0);
+    fs::remove_file(project.file("tacenda-plan.json.minisig")).unwrap();
     for name in ["manifest.json", "SHA256SUMS"] {
         let path = format!("releases/ward-stays/r0001/{name}");
         let good = fs::read(project.file(&path)).unwrap();

@@ -27,7 +27,8 @@ fn files(project: &TestProject, kind: &str) -> Vec<PathBuf> {
 }
 
 /// What needs the vault: each with the words that run it.
-const NEEDS_VAULT: [&[&str]; 6] = [
+const NEEDS_VAULT: [&[&str]; 7] = [
+    &["check", "table.csv"],
     &["plan", "table.csv"],
     &["report"],
     &["publish", "table.csv", "--yes"],
@@ -37,8 +38,28 @@ const NEEDS_VAULT: [&[&str]; 6] = [
 ];
 
 /// What looks at what left the house, and needs no vault.
-const LOOKS: [&[&str]; 6] =
-    [&["log"], &["show", "1"], &["diff", "1", "2"], &["verify"], &["audit"], &["count", "1", "--where", "age >= 40"]];
+const LOOKS: [&[&str]; 7] = [
+    &["check"],
+    &["log"],
+    &["show", "1"],
+    &["diff", "1", "2"],
+    &["verify"],
+    &["audit"],
+    &["count", "1", "--where", "age >= 40"],
+];
+
+/// A series whose vault is lost cannot go on, and it can be set aside: nothing of it is needed for that.
+#[test]
+fn a_series_without_its_vault_can_be_set_aside() {
+    let project = TestProject::with(&[("tacenda.toml", POLICY), ("table.csv", &patients(0, 60))]);
+    project.ok(&["publish", "table.csv", "--yes"]);
+    fs::remove_dir_all(project.file(".tacenda/vault")).unwrap();
+    project.fails(&["publish", "table.csv", "--yes", "--label", "next"], 5, "L504");
+    project.ok(&["new", "--name", "other", "--yes"]);
+    assert!(project.ok(&["-C", "earlier/ward-stays", "log"]).contains("r0001"));
+    project.ok(&["publish", "table.csv", "--yes"]);
+    assert!(project.file("releases/other/r0001").is_dir());
+}
 
 #[test]
 fn a_new_project_has_an_encrypted_vault_and_its_key_lies_elsewhere() {
