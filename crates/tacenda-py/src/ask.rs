@@ -13,13 +13,14 @@ use std::path::PathBuf;
 use tacenda::audit::Effort;
 use tacenda::keys::{KeyError, KeyFolder, PublicKey};
 use tacenda::ledger::Reseal;
+use tacenda::made_up::hospital;
 use tacenda::model::Language;
 use tacenda::publish::{Access, ReportRequest};
 use tacenda::report::{Edition, Names};
 use tacenda::use_cases;
 use tacenda::use_cases::{
-    AdoptRequest, Approving, AuditAnswer, AuditRequest, DemoRequest, DraftRequest, Next, UseCaseError, VerifyRequest,
-    WantedDeliveries,
+    AdoptRequest, Approving, AuditAnswer, AuditRequest, DemoRequest, DraftRequest, Next, SituationRequest,
+    UseCaseError, VerifyRequest, WantedDeliveries,
 };
 
 type Answering = fn(&Keywords<'_>, &Errand) -> PyResult<Py<PyAny>>;
@@ -34,6 +35,7 @@ const USE_CASES: &[(&str, Answering)] = &[
     ("count", count),
     ("deliver", deliver),
     ("demo", demo),
+    ("demos", demos),
     ("diff", diff),
     ("draft", draft),
     ("erase", erase),
@@ -96,7 +98,7 @@ fn check(said: &Keywords<'_>, errand: &Errand) -> PyResult<Py<PyAny>> {
 }
 
 fn plan(said: &Keywords<'_>, errand: &Errand) -> PyResult<Py<PyAny>> {
-    let (request, file) = (said.release()?, said.get::<PathBuf>("file")?);
+    let (request, file) = (said.remembered_release()?, said.get::<PathBuf>("file")?);
     // The last step comes before the first file is written.
     let report = errand.look(said.py(), |tell| use_cases::plan(request, file, tell))?;
     answer(said.py(), &report)
@@ -109,14 +111,14 @@ fn rehearse(said: &Keywords<'_>, errand: &Errand) -> PyResult<Py<PyAny>> {
 }
 
 fn publish(said: &Keywords<'_>, errand: &Errand) -> PyResult<Py<PyAny>> {
-    let (request, plan, py) = (said.release()?, said.get::<PathBuf>("plan")?, said.py());
+    let (request, plan, py) = (said.remembered_release()?, said.get::<PathBuf>("plan")?, said.py());
     let folder = request.project.clone();
     let release = match errand.look(py, |tell| request.prepare(plan, tell))? {
         Next::Release(mut rehearsed) => {
             let report = errand.write(py, |tell| rehearsed.publish(tell))?;
             PyRelease::rehearsed(*rehearsed, Some(report))
         }
-        Next::Already(report) => {
+        Next::Already(report) | Next::Committed(report) => {
             let read = errand.look(py, |_| Ok((tacenda::folder::read(&report.folder)?, folder.open(Access::Look)?)));
             let (received, project) = read?;
             PyRelease::read(received, project.policy().clone(), report)
@@ -129,7 +131,7 @@ fn adopt(said: &Keywords<'_>, errand: &Errand) -> PyResult<Py<PyAny>> {
     let request = AdoptRequest {
         project: said.project()?,
         files: said.several("files")?,
-        truth: said.several("truth")?,
+        truth: said.tables("truth")?,
         labels: said.several("labels")?,
         options: said.reading()?,
         threads: said.get("threads")?.unwrap_or(0),
@@ -248,7 +250,8 @@ fn retract(said: &Keywords<'_>, errand: &Errand) -> PyResult<Py<PyAny>> {
 fn deliver(said: &Keywords<'_>, errand: &Errand) -> PyResult<Py<PyAny>> {
     let folder = said.project()?;
     let (to, release) = (said.get::<String>("to")?, said.get::<String>("release")?);
-    let report = errand.write(said.py(), |progress| {
+    // Every release is delivered whole or not at all, and a step comes before each.
+    let report = errand.look(said.py(), |progress| {
         let wanted = WantedDeliveries { to: to.as_deref(), release: release.as_deref() };
         use_cases::deliver(&folder, wanted, progress)
     })?;
@@ -339,13 +342,25 @@ fn explain(said: &Keywords<'_>, errand: &Errand) -> PyResult<Py<PyAny>> {
 }
 
 fn demo(said: &Keywords<'_>, errand: &Errand) -> PyResult<Py<PyAny>> {
+    let (py, folder) = (said.py(), said.need::<PathBuf>("folder")?);
+    // A demo that ends early takes its folder with it.
+    if let Some(name) = said.get::<String>("name")?.filter(|name| name != hospital::DEMO) {
+        let request = SituationRequest { name, folder };
+        let report = errand.look(py, |tell| use_cases::show_situation(&request, tell))?;
+        return answer(py, &report);
+    }
     let request = DemoRequest {
-        folder: said.need("folder")?,
+        folder,
         patients: said.need("patients")?,
         seed: said.need("seed")?,
-        memory: None,
-        threads: 0,
+        memory: said.get("memory")?,
+        threads: said.get("threads")?.unwrap_or(0),
     };
-    let report = errand.write(said.py(), |tell| use_cases::demo(&request, tell))?;
-    answer(said.py(), &report)
+    let report = errand.look(py, |tell| use_cases::demo(&request, tell))?;
+    answer(py, &report)
+}
+
+fn demos(said: &Keywords<'_>, _: &Errand) -> PyResult<Py<PyAny>> {
+    let all = use_cases::demos().iter().map(|demo| answer(said.py(), demo)).collect::<PyResult<Vec<Py<PyAny>>>>()?;
+    Ok(all.into_pyobject(said.py())?.into_any().unbind())
 }

@@ -5,7 +5,7 @@ use crate::work::{Errand, stop};
 use crate::{error, keywords};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyIterator};
 use pyo3_arrow::PyRecordBatch;
 use tacenda::publish::{Access, Blob, BlobKind, Cluster, ClusterStep, Kernel, Listener, ProjectError, StepInput};
 use tacenda::use_cases::{ClusterCut, Next};
@@ -83,24 +83,26 @@ impl PyCluster {
         };
         let bytes = |task: Option<Vec<u8>>| task.map(|task| PyBytes::new(py, &task));
         let more = columns(py, step.more);
-        let words = (step.name, kinds, bytes(step.spread), bytes(step.each_place), more, step.keeps);
+        let ways = (step.keeps, step.is_large);
+        let words = (step.name, kinds, bytes(step.spread), bytes(step.each_place), more, ways);
         self.0.bind(py).call_method1("step", words)
     }
 }
 
 impl Cluster for PyCluster {
     fn step(&mut self, step: ClusterStep<'_>, listener: &mut Listener<'_>) -> Result<(), ProjectError> {
-        Python::attach(|py| {
-            let said = self.ask(py, step).unwrap_or_else(|error| stop(error));
-            for blob in said.try_iter().unwrap_or_else(|error| stop(error)) {
-                let read = || -> PyResult<Blob> {
-                    let (place, number, bytes): (u32, u8, Bound<'_, PyBytes>) = blob?.extract()?;
-                    Ok(Blob { place, kind: kind(number)?, bytes: bytes.as_bytes().to_vec() })
-                };
-                listener(read().unwrap_or_else(|error| stop(error)))?;
-            }
-            Ok(())
-        })
+        let said = Python::attach(|py| Ok(self.ask(py, step)?.try_iter()?.unbind()));
+        let said: Py<PyIterator> = said.unwrap_or_else(|error| stop(error));
+        let next = |py: Python<'_>| -> PyResult<Option<Blob>> {
+            let Some(blob) = said.bind(py).clone().next() else { return Ok(None) };
+            let (place, number, bytes): (u32, u8, Bound<'_, PyBytes>) = blob?.extract()?;
+            Ok(Some(Blob { place, kind: kind(number)?, bytes: bytes.as_bytes().to_vec() }))
+        };
+        // The listener does not hold the interpreter: its threads may need it, if the project is in object storage.
+        while let Some(blob) = Python::attach(next).unwrap_or_else(|error| stop(error)) {
+            listener(blob)?;
+        }
+        Ok(())
     }
 }
 
@@ -115,7 +117,7 @@ pub fn publish_in(
     cut: (usize, usize),
     teller: Option<Py<PyAny>>,
 ) -> PyResult<PyRelease> {
-    let request = keywords::Keywords(said).release()?;
+    let request = keywords::Keywords(said).remembered_release()?;
     let folder = request.project.clone();
     let (errand, mut cluster) = (Errand::new(teller), PyCluster(cluster));
     let cut = ClusterCut { parts: cut.0, unit: cut.1 };
@@ -124,8 +126,8 @@ pub fn publish_in(
             let report = errand.write(py, |tell| rehearsed.publish(tell))?;
             Ok(PyRelease::rehearsed(*rehearsed, Some(report)))
         }
-        Next::Already(report) => {
-            let read = errand.look(py, |_| Ok((tacenda::folder::read(&report.folder)?, folder.open(Access::Look)?)));
+        Next::Already(report) | Next::Committed(report) => {
+            let read = errand.look(py, |_| Ok((folder.received(&report)?, folder.open(Access::Look)?)));
             let (received, project) = read?;
             Ok(PyRelease::read(received, project.policy().clone(), report))
         }

@@ -1,5 +1,7 @@
 //! What a call in Python says: keywords and their values, read into what the requests of the library have.
 
+use crate::error::raise;
+use crate::objects;
 use crate::series::PyData;
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -87,8 +89,10 @@ impl<'py> Keywords<'py> {
 
     /// The project folder.
     pub fn project(&self) -> PyResult<ProjectFolder> {
+        let root: PathBuf = self.get("root")?.unwrap_or_else(|| PathBuf::from("."));
         Ok(ProjectFolder {
-            root: self.get("root")?.unwrap_or_else(|| PathBuf::from(".")),
+            place: self.get("objects")?.map(|bucket| objects::disk(bucket, &root)),
+            root,
             policy: self.get("policy")?,
             anchors: match self.get::<PathBuf>("anchor")? {
                 Some(folder) => Some(Anchors::at(&folder)),
@@ -108,6 +112,13 @@ impl<'py> Keywords<'py> {
             None => KeyFolder::of_user(),
         };
         Ok(folder.map(|folder| folder.asking(Arc::new(|_: &str| env::var("TACENDA_PASSPHRASE").ok()))))
+    }
+
+    /// The next release, which a vault and an anchor will remember.
+    pub fn remembered_release(&self) -> PyResult<ReleaseRequest> {
+        let request = self.release()?;
+        request.project.assert_remembered().map_err(|error| raise(self.py(), error))?;
+        Ok(request)
     }
 
     /// The next release.

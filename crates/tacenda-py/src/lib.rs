@@ -10,6 +10,7 @@ mod cluster;
 mod error;
 mod frame;
 mod keywords;
+mod objects;
 mod plain;
 mod release;
 mod report;
@@ -44,6 +45,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(ask::ask, module)?)?;
     module.add_function(wrap_pyfunction!(cluster::publish_in, module)?)?;
+    module.add_function(wrap_pyfunction!(objects::fetch_project, module)?)?;
     module.add_class::<cluster::PyKernel>()?;
     module.add_class::<frame::Frame>()?;
     module.add_class::<release::PyRelease>()?;

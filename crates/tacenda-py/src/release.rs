@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, Int32Array, RecordBatch, UInt32Array};
 use arrow_schema::{DataType, Field, Schema as Columns};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tacenda::folder::{Issue, ReceivedRelease};
 use tacenda::measure::Loss;
@@ -69,6 +69,17 @@ impl PyRelease {
     }
 }
 
+/// Whether a place is a URL: it is kept as a path by its looks only.
+fn is_url(place: &Path) -> bool {
+    place.to_str().is_some_and(|place| place.contains("://"))
+}
+
+impl PyRelease {
+    fn place(&self) -> Option<&Path> {
+        self.published.as_ref().map(|report| report.folder.as_path())
+    }
+}
+
 #[pymethods]
 impl PyRelease {
     /// Its number, from 1.
@@ -120,6 +131,24 @@ impl PyRelease {
     }
 
     /// Counts people who meet a condition, such as `age >= 65 and disease = flu`.
+    ///
+    /// >>> import pandas, tacenda
+    /// >>> policy = {
+    /// ...     "policy": 1,
+    /// ...     "series": {"name": "stays"},
+    /// ...     "columns": {
+    /// ...         "patient": {"role": "identifier"},
+    /// ...         "age": {"role": "quasi", "type": "integer", "domain": [0, 120]},
+    /// ...         "disease": {"role": "sensitive", "type": "category"},
+    /// ...     },
+    /// ...     "promise": {"model": "m-invariance", "m": 2},
+    /// ... }
+    /// >>> stays = pandas.DataFrame({
+    /// ...     "patient": ["p1", "p2", "p3", "p4"], "age": [20, 22, 61, 65], "disease": ["flu", "mumps", "flu", "mumps"],
+    /// ... })
+    /// >>> counted = tacenda.publish(stays, policy, seed=1).count("age >= 60 and disease = flu")
+    /// >>> counted.lowest, counted.estimate, counted.highest
+    /// (1, 1.0, 1)
     #[pyo3(signature = (r#where=""))]
     fn count(&self, py: Python<'_>, r#where: &str) -> PyResult<Py<PyAny>> {
         let counted = py.detach(|| folder::count(&self.release, &self.schema, r#where));
@@ -177,10 +206,16 @@ impl PyRelease {
         self.published.as_ref().is_some_and(|report| report.already)
     }
 
-    /// The release folder, for a release of a project that was published.
+    /// The release folder, for a release of a project that was published. None for one in object storage.
     #[getter]
     fn folder(&self) -> Option<PathBuf> {
-        self.published.as_ref().map(|report| report.folder.clone())
+        self.place().filter(|place| !is_url(place)).map(PathBuf::from)
+    }
+
+    /// Where the files of a release in object storage are.
+    #[getter]
+    fn url(&self) -> Option<String> {
+        self.place().filter(|place| is_url(place)).map(|place| place.display().to_string())
     }
 
     /// The files in it.

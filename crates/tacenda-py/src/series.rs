@@ -28,8 +28,8 @@ impl PySeries {
         Ok(PySeries { inner })
     }
 
-    /// Publishes `data`, a frame or a path.
-    #[pyo3(signature = (data, label=None, delta=false, threads=0))]
+    /// Publishes `data`, a frame or a path. `teller` is called before each step.
+    #[pyo3(signature = (data, label=None, delta=false, threads=0, teller=None))]
     fn publish(
         &mut self,
         py: Python<'_>,
@@ -37,10 +37,14 @@ impl PySeries {
         label: Option<String>,
         delta: bool,
         threads: usize,
+        teller: Option<Py<PyAny>>,
     ) -> PyResult<PyRelease> {
         let options = ReadOptions { threads, show_values: false };
-        let made = Errand::new(None)
-            .look(py, |_| Ok(self.inner.publish(&Given::from(data).open()?, delta, label.as_deref(), &options)?))?;
+        // The series changes after the last step, so it may end at any of them.
+        let made = Errand::new(teller).look(py, |tell| {
+            let step = |what: &str| tell(InMemory::STEPS, what);
+            Ok(self.inner.publish(&Given::from(data).open()?, delta, label.as_deref(), &options, &step)?)
+        })?;
         let policy = self.inner.policy().clone();
         Ok(PyRelease::made(made, policy.schema.clone(), policy, None))
     }

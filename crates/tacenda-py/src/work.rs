@@ -34,7 +34,7 @@ impl Errand {
         }
     }
 
-    /// Work that may end at any step: nothing is written yet.
+    /// Work that may end at any step: nothing is written yet, or what is written is whole.
     pub fn look<T: Send>(
         &self,
         py: Python<'_>,

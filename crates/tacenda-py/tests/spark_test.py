@@ -1,7 +1,7 @@
 """Publishes from a real Spark of several processes, and compares with the way in memory.
 
-Usage: spark_test.py TACENDA, with the package on PYTHONPATH, pyspark and pyarrow installed, and a Java. `spark_test.py --drive …`
-is a driver that is killed.
+Usage: spark_test.py TACENDA, with the package on PYTHONPATH, pyspark[connect] and pyarrow installed, and a Java. `spark_test.py --drive …`
+is a driver that is killed, `spark_test.py --connect …` one that knows its cluster through Spark Connect only.
 """
 
 import os
@@ -18,6 +18,7 @@ from pathlib import Path
 import pyarrow
 import pyarrow.parquet
 import tacenda
+from tacenda.objects import Bucket, fetch
 from tacenda.spark import Series
 
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
@@ -88,11 +89,11 @@ def table(rows):
 class Lab:
     """A project, to be copied with its seed, and the releases of the way in memory."""
 
-    def __init__(self, root, rounds):
+    def __init__(self, root, rounds, policy=POLICY):
         self.root, self.rounds, self.copies = root, rounds, 0
         base = root / "base"
         base.mkdir()
-        (base / "tacenda.toml").write_text(POLICY)
+        (base / "tacenda.toml").write_text(policy)
         (base / "place.csv").write_text("".join(f"town {one};county {one // 5};*\n" for one in range(30)))
         tacenda.Project(base, **self.own(base)).rehearse(table(rounds[0]))
         self.base = base
@@ -211,7 +212,7 @@ def refusals(lab, spark):
     assert "3 rows" in message and "400" not in message
     fails("D116", lambda: series.publish(frame(spark, rows, 3, 1).where("1 = 0"), "one"))
     fails("R701", lambda: lab.series(spark, folder, memory=1 << 20).publish(frame(spark, rows, 3, 1), "one"))
-    (folder / "tacenda.toml").write_text(POLICY.replace("k = 5", "k = 5\ncohorts = false"))
+    (folder / "tacenda.toml").write_text(POLICY.replace("k = 5", "k = 5\nl = 2\ncohorts = false"))
     fails("R710", lambda: series.publish(frame(spark, rows, 3, 1), "one"))
     (folder / "tacenda.toml").write_text(POLICY.replace("k = 5", "k = -1"))
     try:
@@ -220,6 +221,28 @@ def refusals(lab, spark):
     except tacenda.InputError as error:
         assert error.code.startswith("P"), error.code
     assert not (folder / "releases").exists() or not data(folder)
+
+
+def other_promises(root, spark, everyone):
+    """A first release and an update of the other promises, with the bytes of one machine."""
+    told = POLICY.index("[promise]"), POLICY.index("[withheld]")
+    churned = everyone[40:700] + [(*one[:4], "illness 2", one[5]) for one in everyone[700:705]] + everyone[705:1100]
+    ways = {
+        "buckets": ('model = "m-invariance"\nm = 3\non_ineligible = "defer"\n', churned),
+        "cells": ('model = "incremental-k-anonymity"\nk = 5\ncohorts = false\n', everyone[:1100]),
+        "drawn": ('model = "incremental-l-diversity"\nl = 2\nreader = "method"\ngroups = "drawn"\n', everyone[:1100]),
+        "close": ('model = "incremental-l-diversity"\nl = 2\n', everyone[:1100]),
+    }
+    for name, (promise, second) in ways.items():
+        policy = POLICY[: told[0]] + "[promise]\n" + promise + "[counterfeits]\nmax_share = 0.5\n" + POLICY[told[1] :]
+        (root / name).mkdir()
+        lab = Lab(root / name, [everyone[:900], second], policy.replace("linked_ids = true\n", ""))
+        folder = lab.copy()
+        for number, rows in enumerate(lab.rounds):
+            series = lab.series(spark, folder, parts=4, unit=200)
+            release = series.publish(frame(spark, rows, 3, number), f"round {number}")
+            assert not release.already and data(folder) == lab.wanted[number], f"round {number} of {name}"
+            assert not scratch(folder)
 
 
 def random_tables(lab, spark):
@@ -271,10 +294,15 @@ def two_drivers(lab, spark):
 def start_killed_driver(lab, when):
     """A driver that kills itself before or after the commit of the second release."""
     folder = lab.copy(of=lab.first)
-    path = lab.root / f"rows {when}.parquet"
+    return folder, start_driver(lab, when, folder, folder)
+
+
+def start_driver(lab, when, at, folder):
+    path = lab.root / f"rows {folder.name}.parquet"
     pyarrow.parquet.write_table(table(lab.rounds[1]), path)
-    words = [sys.executable, __file__, "--drive", when, folder, path, lab.own(folder)["anchor"], lab.own(folder)["keys"]]
-    return folder, subprocess.Popen([str(word) for word in words], stderr=subprocess.DEVNULL)
+    own = lab.own(folder)
+    words = [sys.executable, __file__, "--drive", when, at, path, own["anchor"], own["keys"], folder / "tacenda.toml"]
+    return subprocess.Popen([str(word) for word in words], stderr=subprocess.DEVNULL)
 
 
 def killed_drivers(lab, spark, started):
@@ -287,16 +315,174 @@ def killed_drivers(lab, spark, started):
         assert data(folder) == lab.wanted[1] and not scratch(folder)
 
 
-def drive(when, folder, path, anchor, keys):
+def drive(when, at, path, anchor, keys, policy):
     spark = session("local[2]")
 
     def die(done, steps, what):
         if when == "before" and what == "committing":
             os.kill(os.getpid(), signal.SIGKILL)
 
-    series = Series(spark, at=folder, anchor=anchor, keys=keys, parts=2, unit=400)
+    series = Series(spark, policy, at, anchor=anchor, keys=keys, parts=2, unit=400)
     series.publish(spark.read.parquet(path), "round 1", progress=die)
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def start_connected(lab):
+    """Spark Connect has no session in its own process, so it gets a process of its own."""
+    folder = lab.copy()
+    paths = []
+    for number, rows in enumerate(lab.rounds[:2]):
+        paths.append(lab.root / f"connected {number}.parquet")
+        pyarrow.parquet.write_table(table(rows), paths[-1])
+    words = [sys.executable, __file__, "--connect", folder, lab.own(folder)["anchor"], lab.own(folder)["keys"], *paths]
+    return folder, subprocess.Popen([str(word) for word in words], stderr=subprocess.DEVNULL)
+
+
+def connected(lab, started):
+    """A client of Spark Connect publishes the same bytes: first release and update."""
+    folder, process = started
+    assert process.wait(timeout=300) == 0, "the client of Spark Connect failed"
+    assert data(folder) == lab.wanted[1] and not scratch(folder)
+
+
+def connect(folder, anchor, keys, *paths):
+    from pyspark.sql import SparkSession
+    from pyspark.sql.connect.session import SparkSession as Connected
+
+    # The server looks for a free port, on this machine only.
+    builder = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.connect.grpc.binding.address", "127.0.0.1").config("spark.sql.shuffle.partitions", "4")
+    spark = builder.getOrCreate()
+    assert isinstance(spark, Connected), "this is about Spark Connect"
+    for number, path in enumerate(paths):
+        series = Series(spark, at=folder, anchor=anchor, keys=keys, parts=2, unit=400)
+        series.publish(spark.read.parquet(path), f"round {number}")
+    spark.stop()
+
+
+def moved(folder, url):
+    """A project that was begun in a folder, in object storage: each line is an object."""
+    bucket = Bucket(url)
+    for number, line in enumerate((folder / ".tacenda" / "ledger.jsonl").read_bytes().splitlines(keepends=True)):
+        bucket.put_if_absent(f".tacenda/ledger/{number + 1:08}", line)
+    for file in (folder / ".tacenda" / "vault").iterdir():
+        bucket.put(f".tacenda/vault-00000001/{file.name}", file.read_bytes())
+    for file in filter(Path.is_file, (folder / "releases").rglob("*")):
+        bucket.put(file.relative_to(folder).as_posix(), file.read_bytes())
+    return bucket
+
+
+class Stored:
+    """A project in object storage, with the seed of the lab."""
+
+    def __init__(self, lab, url, of=None):
+        self.lab, self.url, self.folder = lab, url, lab.copy(of=of)
+        self.bucket = moved(self.folder, url)
+
+    def series(self, spark, **how):
+        return Series(spark, self.folder / "tacenda.toml", self.url, **self.lab.own(self.folder), **how)
+
+    def data(self, vault=False):
+        """The data files of all releases, once the command has verified them."""
+        copy = self.lab.root / f"fetched {len(list(self.lab.root.iterdir()))}"
+        fetch(self.url, copy, vault=vault)
+        assert (copy / ".tacenda" / "vault").exists() == vault
+        own = self.lab.own(self.folder)
+        words = [self.lab.command, "verify", copy, "--keys", own["keys"], "--anchor", own["anchor"]]
+        assert subprocess.run(words, stdout=subprocess.DEVNULL).returncode == 0
+        assert subprocess.run([self.lab.command, "log", "-C", copy], stdout=subprocess.DEVNULL).returncode == 0
+        return data(copy)
+
+
+def object_storage(lab, spark, stored):
+    """A first release, an update and a retry, with the bytes of one machine."""
+    for number, rows in enumerate(lab.rounds[:2]):
+        series = stored.series(spark, parts=4, unit=300)
+        release = series.publish(frame(spark, rows, 3, number), f"round {number}")
+        assert release.url == f"{stored.url}/releases/stays/r{number + 1:04}" and release.folder is None
+        assert not release.already and stored.data(vault=number == 1) == lab.wanted[number]
+    again = stored.series(spark, parts=2, unit=500).publish(frame(spark, lab.rounds[1], 5, 7), "round 1")
+    assert again.already and again.number == 2 and len(again) == len(release) and again.url == release.url
+    keys = stored.bucket.list(".tacenda/")
+    assert not [key for key in keys if "scratch" in key or "staging" in key], keys
+    other = frame(spark, lab.rounds[0], 2, 1)
+    fails("R608", lambda: stored.series(spark).publish(other, "round 1"))
+    return release
+
+
+def two_drivers_in_storage(lab, spark, url):
+    """There are no locks: the driver that came last goes on, and the one before is told at its commit."""
+    stored = Stored(lab, url)
+    done = []
+
+    def meanwhile(told, steps, what):
+        if what == "committing" and not done:
+            done.append(True)
+            stored.series(spark, parts=2, unit=300).publish(frame(spark, lab.rounds[0], 2, 1), "round 0")
+
+    first = stored.series(spark, parts=4, unit=300)
+    fails("E708", lambda: first.publish(frame(spark, lab.rounds[0], 3, 4), "round 0", progress=meanwhile))
+    assert done and stored.data() == lab.wanted[0]
+
+
+def a_killed_driver_in_storage(lab, spark, stored, process):
+    assert process.wait(timeout=170) == -signal.SIGKILL, "the driver was to be killed"
+    assert len(stored.bucket.list("releases/stays/r0002/")) == 0
+    release = stored.series(spark, parts=4, unit=300).publish(frame(spark, lab.rounds[1], 2, 9), "round 1")
+    assert not release.already and stored.data(vault=True) == lab.wanted[1]
+    assert not stored.bucket.list(".tacenda/staging/")
+
+
+def one_line(url, at_once):
+    """Two writers of one line: one of them wins, and its line is there."""
+    buckets = [Bucket(url) for _ in range(2)]
+    for number in range(20):
+        won = []
+
+        def put(who):
+            try:
+                buckets[who].put_if_absent(f"{number}", f"writer {who}".encode())
+                won.append(who)
+            except FileExistsError:
+                pass
+
+        threads = [threading.Thread(target=put, args=(who,)) for who in range(2)]
+        for thread in threads:
+            thread.start()
+            if not at_once:
+                thread.join()
+        for thread in threads:
+            thread.join()
+        assert len(won) == 1 and buckets[0].get(f"{number}") == f"writer {won[0]}".encode(), won
+
+
+def s3(lab, spark):
+    """Against moto, a server that imitates S3, on this machine: two writers of one line, one after the other, because moto does
+    not keep requests apart that come at once; a whole series; and what errors tell."""
+    import boto3
+    import logging
+    from moto.server import ThreadedMotoServer
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        endpoint = f"http://127.0.0.1:{server.get_host_and_port()[1]}"
+        secrets = {"AWS_ACCESS_KEY_ID": "canaryid", "AWS_SECRET_ACCESS_KEY": "canarysecret"}
+        os.environ.update(AWS_ENDPOINT_URL=endpoint, AWS_ALLOW_HTTP="true", AWS_REGION="us-east-1", **secrets)
+        boto3.client("s3", endpoint_url=endpoint).create_bucket(Bucket="stays")
+        one_line("s3://stays/lines", at_once=False)
+        stored = Stored(lab, "s3://stays/a series")
+        object_storage(lab, spark, stored)
+        try:
+            Series(spark, stored.folder / "tacenda.toml", "s3://absent/stays").publish(frame(spark, lab.rounds[0], 1, 1), "one")
+            raise AssertionError("there is no such bucket")
+        except tacenda.TacendaError as error:
+            assert "canary" not in str(error), error
+        everything = [stored.bucket.get(key) for key in stored.bucket.list("")]
+        assert everything and not [one for one in everything if b"canary" in one]
+    finally:
+        server.stop()
 
 
 def main(command):
@@ -310,6 +496,9 @@ def main(command):
         lab.first = lab.copy()
         tacenda.Project(lab.first, **lab.own(lab.first)).publish(table(rounds[0]), "round 0")
         drivers = {when: start_killed_driver(lab, when) for when in ("before", "after")}
+        client = start_connected(lab)
+        killed = Stored(lab, f"file://{root}/killed in storage", of=lab.first)
+        driver = start_driver(lab, "before", killed.url, killed.folder)
         spark = session("local-cluster[2,1,1024]")
 
         def told(what, work):
@@ -319,12 +508,18 @@ def main(command):
             return answer
 
         published = told("equal digests", lambda: equal_digests(lab, spark))
+        told("other promises", lambda: other_promises(Path(root), spark, everyone))
         told("taking turns", lambda: taking_turns(lab, spark))
         told("retries", lambda: retries(lab, spark, published))
         told("refusals", lambda: refusals(lab, spark))
         told("random tables", lambda: random_tables(lab, spark))
         told("two drivers", lambda: two_drivers(lab, spark))
         told("killed drivers", lambda: killed_drivers(lab, spark, drivers))
+        told("Spark Connect", lambda: connected(lab, client))
+        told("a killed driver, object storage", lambda: a_killed_driver_in_storage(lab, spark, killed, driver))
+        told("two writers of one line", lambda: one_line(f"file://{root}/lines", at_once=True))
+        told("two drivers, object storage", lambda: two_drivers_in_storage(lab, spark, f"file://{root}/two"))
+        told("a series on S3", lambda: s3(lab, spark))
         told("a killed executor", lambda: a_killed_executor(lab, spark))
         spark.stop()
     print(f"spark: all as expected in {time.time() - started:.0f} s")
@@ -333,5 +528,7 @@ def main(command):
 if __name__ == "__main__":
     if sys.argv[1] == "--drive":
         drive(*sys.argv[2:])
+    elif sys.argv[1] == "--connect":
+        connect(*sys.argv[2:])
     else:
         main(sys.argv[1])

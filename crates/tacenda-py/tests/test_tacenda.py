@@ -448,6 +448,8 @@ class Told(Exception):
 
 
 def progress_is_told_and_ctrl_c_ends_it() -> None:
+    # A job in the background of a shell begins with Ctrl-C ignored, and Python leaves it so.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     frame = snapshots()[0]
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "tacenda.toml").write_text(TOML)
@@ -482,7 +484,24 @@ def progress_is_told_and_ctrl_c_ends_it() -> None:
             sys.unraisablehook = hook
         assert pathlib.Path(release.folder).is_dir() and seen and seen[0].exc_type is Told, seen
         project.audit(progress=True)
-        assert project.verify().whole
+        assert project.verify(progress=True).whole
+        a_series_in_memory_is_told_of_too(frame, interrupt, refuse)
+        wrong(lambda: tacenda.demo(pathlib.Path(folder, "demo"), patients=2000, progress=interrupt), KeyboardInterrupt, "")
+        name = tacenda.demos()[-1].name
+        wrong(lambda: tacenda.demo(pathlib.Path(folder, "demo"), name=name, progress=interrupt), KeyboardInterrupt, "")
+        assert not pathlib.Path(folder, "demo").exists(), "half a demo is left"
+
+
+def a_series_in_memory_is_told_of_too(frame: pandas.DataFrame, interrupt, refuse) -> None:
+    """Whoever ends it finds the series as it was: the next release is the same."""
+    series, told = tacenda.Series(POLICY, seed=9), []
+    wrong(lambda: series.publish(frame, "q1", progress=interrupt), KeyboardInterrupt, "")
+    wrong(lambda: series.publish(frame, "q1", progress=refuse), Told, "")
+    assert series.releases == 0
+    release = series.publish(frame, "q1", progress=lambda *step: told.append(step))
+    assert [(step, steps) for step, steps, _ in told] == [(1, 3), (2, 3), (3, 3)], told
+    assert release.digest == tacenda.Series(POLICY, seed=9).publish(frame, "q1", progress=True).digest
+    wrong(lambda: tacenda.publish([frame, frame], POLICY, progress=refuse), Told, "")
 
 
 def everything_the_command_can_do(command: str) -> None:
@@ -507,6 +526,7 @@ def everything_the_command_can_do(command: str) -> None:
         assert project.check(frames[0]).summary.people == len(frames[0])
         plan = project.plan(frames[0], "q1", file=place / "plan.json")
         assert plan.summary.label == "q1" and pathlib.Path(plan.plan).is_file()
+        assert plan._repr_html_().startswith('<div class="tacenda">'), plan._repr_html_()[:80]
         first = project.publish(plan=plan.plan, backup=place / "before.backup")
         assert first.label == "q1" and first.report.signed_by == key.key
         wrong(lambda: project.publish(frames[1], plan=plan.plan), ValueError, "a plan names its data")
@@ -548,28 +568,104 @@ def everything_the_command_can_do(command: str) -> None:
         adopting = tacenda.Project(fresh, keys=place / "keys", anchor=place / "anchors")
         looked = adopting.adopt(place / "theirs.csv", truth=place / "t1.csv", look=True)
         assert looked.releases[0].folder is None
+        assert adopting.adopt(place / "theirs.csv", truth=frames[0], look=True).releases == looked.releases
         assert adopting.adopt(place / "theirs.csv", truth=place / "t1.csv").releases[0].folder
         assert tacenda.demo(place / "demo", patients=2000).published[-1].certain == 0
 
 
+# Where a command's function has another name, or is a class.
+OTHER_NAMES = {"init": "draft", "key": "Keys"}
+
+# Commands that have no function: they are for the shell, or are a server.
+OF_THE_SHELL = {"completions", "man", "schemas", "help", "serve"}
+
+# An option that is no keyword of the same name, with the keyword that it is, or with a sentence that says why it is none.
+OTHERWISE = {
+    "demo": {"list": "tacenda.demos() lists them"},
+    "plan": {"plan": "file"},
+    "adopt": {"label": "labels"},
+    "audit": {"check": "checks", "fail_on": "Audit.exit_code(fail_on) asks for it"},
+    "key new": {"no_passphrase": "passphrase"},
+    "key rotate": {"no_passphrase": "passphrase"},
+    "vault passphrase": {"no_passphrase": "passphrase"},
+}
+NEVER = {
+    "show_values": "no error and no answer of Python has a cell, because notebooks keep what they show",
+    "help": "Python has help() of its own",
+}
+
+# How a project's own releases are read is in its policy file and its manifests.
+READING = set("quasi sensitive id group linked weight notation hierarchy hierarchies date_format domain any missing order dates".split())
+
+# Options of every command. What belongs to a project is said once, when it is opened.
+OF_A_PROJECT = {"policy", "anchor", "anchor_from", "keys"}
+OF_EVERY_COMMAND = {
+    "project": "path, root or folder says it",
+    "format": "answers are objects, and reports have form()",
+    "output": "reports have save(), and answers are objects",
+    "quiet": "nothing is printed",
+    "verbose": "nothing is printed",
+    "no_progress": "progress",
+    "color": "nothing is printed",
+    "yes": "nothing is asked",
+    "threads": "checked for each command that reads a whole table",
+    "memory": "checked for each command that can keep people on disk",
+    "help": "help(tacenda)",
+    "version": "tacenda.__version__",
+}
+
+
+def options_of(command: str, *words: str) -> "tuple[set[str], set[str]]":
+    """The options of a command: its own, and those of every command, as keywords of Python are written."""
+    shown = subprocess.run([command, *words, "--help"], check=True, capture_output=True, text=True).stdout
+    own, _, common = shown.partition("Options of every command")
+    found = [re.findall(r"^ +(?:-., )?--([a-z-]+)", part, re.MULTILINE) for part in (own, common)]
+    return tuple({word.replace("-", "_") for word in words} for words in found)
+
+
+def commands_of(command: str, *words: str) -> "set[str]":
+    shown = subprocess.run([command, *words, "--help"], check=True, capture_output=True, text=True).stdout
+    listed = shown.partition("Commands:")[2].partition("Options")[0]
+    return {line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "} - {"help"}
+
+
 def python_keeps_up_with_the_command(command: str) -> None:
-    """Every command has its function, and every option of an audit its keyword."""
-    of_the_shell = {"completions", "man", "schemas", "help"}
-    # What is a server.
-    of_the_machine = {"serve"}
-    other_names = {"init": "draft", "key": "Keys"}
-    shown = subprocess.run([command, "--help"], check=True, capture_output=True, text=True).stdout
-    listed = shown.split("Commands:")[1].split("Options")[0]
-    commands = {line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "}
+    """Every command has its function, and every option is a keyword, or there is a written reason."""
+    commands = commands_of(command) - OF_THE_SHELL
     assert len(commands) > 20, commands
-    for name in commands - of_the_shell - of_the_machine:
-        name = other_names.get(name, name)
-        assert hasattr(tacenda, name) or hasattr(tacenda.Project, name), f"tacenda {name} has no function in Python"
-    helped = subprocess.run([command, "audit", "--help"], check=True, capture_output=True, text=True).stdout
-    own = helped.split("Options of every command")[0]
-    options = {word.replace("-", "_") for word in re.findall(r"^ +(?:-., )?--([a-z-]+)", own, re.MULTILINE)}
-    keywords = set(inspect.signature(tacenda.audit).parameters) | {"check", "fail_on", "show_values", "help", "version"}
-    assert len(options) > 20 and options <= keywords, options - keywords
+    for name in commands:
+        called = OTHER_NAMES.get(name, name)
+        found = [getattr(owner, called) for owner in (tacenda, tacenda.Project) if hasattr(owner, called)]
+        # This one publishes in memory, and no command does.
+        functions = [function for function in found if function is not tacenda.publish]
+        assert functions, f"tacenda {name} has no function in Python"
+        options, _ = options_of(command, name)
+        for function in functions:
+            known = READING if function is tacenda.Project.audit else set()
+            keeps_up(name, options - known, set(inspect.signature(function).parameters))
+    for owner in ("key", "vault"):
+        for name in commands_of(command, owner):
+            options, _ = options_of(command, owner, name)
+            method = tacenda.Keys.set_vault_passphrase if name == "passphrase" else getattr(tacenda.Keys, name, tacenda.Project.vault)
+            keeps_up(f"{owner} {name}", options, set(inspect.signature(method).parameters))
+    own, common = options_of(command, "check")
+    assert common and not own & common, (own, common)
+    opened = set(inspect.signature(tacenda.Project).parameters)
+    assert OF_A_PROJECT <= opened, OF_A_PROJECT - opened
+    assert common - OF_A_PROJECT <= set(OF_EVERY_COMMAND), common - OF_A_PROJECT - set(OF_EVERY_COMMAND)
+    project = tacenda.Project
+    for function in (project.check, project.rehearse, project.plan, project.publish, tacenda.demo):
+        assert {"memory", "threads", "progress"} <= set(inspect.signature(function).parameters), function
+
+
+def keeps_up(name: str, options: "set[str]", keywords: "set[str]") -> None:
+    """Every option is a keyword, or is said otherwise; and nothing is said of options that there are not."""
+    otherwise = {**NEVER, **OTHERWISE.get(name, {})}
+    as_said = {option: otherwise.get(option, option) for option in options}
+    missing = [option for option, said in as_said.items() if said not in keywords and " " not in said]
+    assert not missing, f"tacenda {name} has options that Python lacks: {sorted(missing)}"
+    gone = set(OTHERWISE.get(name, {})) - options
+    assert not gone, f"tacenda {name} has no such options: {sorted(gone)}"
 
 
 def the_package_brings_the_command(command: str) -> None:
@@ -622,12 +718,18 @@ def looks_are_short_and_safe() -> None:
 
 
 def the_examples_in_the_docs_run() -> None:
-    from tacenda import _errors, _functions, _report, _series
+    from tacenda import _errors, _functions, _project, _report, _series
 
-    for module in (_errors, _functions, _report, _series):
+    for module in (_errors, _functions, _project, _report, _series):
         failed, tried = doctest.testmod(module)
         assert tried > 1 and not failed, module.__name__
-
+    # doctest does not look into compiled classes by itself.
+    (example,) = doctest.DocTestFinder().find(tacenda.Release.count, "Release.count", module=False, globs={})
+    ran = doctest.DocTestRunner().run(example)
+    assert ran.attempted > 2 and not ran.failed, ran
+    with_examples = {_functions: ["draft", "verify", "demo", "demos", "explain"], _project: ["Project"]}
+    for module, names in with_examples.items():
+        assert all(">>>" in getattr(module, name).__doc__ for name in names), names
 
 
 def main(command: str) -> None:

@@ -22,13 +22,15 @@ The promises, by paper:
 - ``k-anonymity``: T. M. Truta, A. Campan. *k-anonymization incremental maintenance and optimization
   techniques.* SAC 2007.
 - ``incremental-l-diversity``: *Incremental l-diversity by clustering.* Appl. Math. Inf. Sci. 7(5), 2013.
+- ``xy-anonymity`` and ``xy-linkability``, about views of one table that are joined: K. Wang, B. C. M. Fung. *Anonymizing
+  sequential releases.* KDD 2006.
 
 ``tacenda.promises()`` lists them with their parameters.
 """
 
 from tacenda import answers
 from tacenda._errors import InputError, TacendaError
-from tacenda._functions import Keys, approve, count, demo, diff, draft, explain, promises, restore, show, verify
+from tacenda._functions import Keys, approve, count, demo, demos, diff, draft, explain, promises, restore, show, verify
 from tacenda._native import Frame, Release, __version__
 from tacenda._project import Project
 from tacenda._report import Audit, Report, audit
@@ -50,6 +52,7 @@ __all__ = [
     "audit",
     "count",
     "demo",
+    "demos",
     "diff",
     "draft",
     "explain",

@@ -6,7 +6,7 @@ import os
 from typing import Any, Mapping, Optional, Type, TypeVar, Union
 
 from tacenda import _native
-from tacenda._progress import Bar, Progress, teller
+from tacenda._progress import Progress, telling
 
 
 Kind = TypeVar("Kind")
@@ -14,14 +14,10 @@ Kind = TypeVar("Kind")
 
 def ask(kind: Type[Kind], what: str, said: Mapping[str, Any], progress: Progress = None) -> Kind:
     """The answer to a request, which is of this kind. Paths are handed over as texts."""
-    told = teller(progress)
-    try:
+    with telling(progress) as told:
         answer = _native.ask(what, {name: _plain(value) for name, value in said.items()}, told)
-        assert isinstance(answer, kind), f"{what} answers with {type(answer).__name__}"
-        return answer
-    finally:
-        if isinstance(told, Bar):
-            told.close()
+    assert isinstance(answer, kind), f"{what} answers with {type(answer).__name__}"
+    return answer
 
 
 def _plain(value: Any) -> Any:

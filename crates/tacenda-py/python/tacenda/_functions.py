@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Optional, Union
+from typing import Any, Dict, Iterable, List, Optional, Union, overload
 
 from tacenda import _native, answers
-from tacenda._ask import ask, release_name
+from tacenda._ask import ask, domain as domains, release_name
 from tacenda._data import Path, table, tables
 from tacenda._progress import Progress
+from tacenda._report import Domains, OfColumns
 
 
 def promises() -> List[Dict[str, str]]:
@@ -30,23 +31,38 @@ def explain(
     quasi: Union[str, Iterable[str], None] = None,
     sensitive: Union[str, Iterable[str], None] = None,
     id: Optional[str] = None,
+    group: Optional[str] = None,
+    linked: Optional[str] = None,
+    weight: Optional[str] = None,
+    notation: OfColumns = None,
+    hierarchy: OfColumns = None,
+    hierarchies: Optional[Path] = None,
+    domain: Domains = None,
+    date_format: OfColumns = None,
+    any: OfColumns = None,
+    missing: OfColumns = None,
+    order: str = "given",
+    dates: Union[str, Iterable[str], None] = None,
     root: Path = ".",
+    progress: Progress = None,
 ) -> answers.ExplainReport:
     """Explains a code, a finding, a group or a person in plain words.
 
     ``what`` is a code such as ``D103``; ``finding N`` of an ``audit`` that was saved as JSON; ``group RELEASE:GROUP``; or
     ``person``, with the identifier in ``person``. Groups and people are looked for in ``releases``, or in the project at
-    ``root``.
+    ``root``. The other keywords say how the releases are read, as for :func:`tacenda.audit`.
 
     >>> import tacenda
     >>> tacenda.explain("D103").title
     'duplicate column'
     """
     said: Dict[str, Any] = {
-        "what": what, "audit": audit, "person": person, "quasi": quasi, "sensitive": sensitive, "id": id, "root": root,
-        "releases": tables(releases), "truth": tables(truth),
+        "what": what, "audit": audit, "person": person, "quasi": quasi, "sensitive": sensitive, "id": id, "group": group,
+        "linked": linked, "weight": weight, "notation": notation, "hierarchy": hierarchy, "hierarchies": hierarchies,
+        "domain": domains(domain), "date_format": date_format, "any": any, "missing": missing, "order": order, "dates": dates,
+        "root": root, "releases": tables(releases), "truth": tables(truth),
     }
-    return ask(answers.ExplainReport, "explain", said)
+    return ask(answers.ExplainReport, "explain", said, progress)
 
 
 def draft(
@@ -61,6 +77,17 @@ def draft(
     """Looks at a table and drafts the policy file of a new project, as ``tacenda init --yes`` does.
 
     Read the policy file and correct it before you publish: :attr:`InitReport.columns` says what is proposed, and why.
+
+    >>> import pandas, tacenda, tempfile
+    >>> stays = pandas.DataFrame({
+    ...     "patient_id": [f"p{number}" for number in range(60)],
+    ...     "age": [20 + number % 50 for number in range(60)],
+    ...     "diagnosis": ["flu", "mumps", "gout"] * 20,
+    ... })
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     drafted = tacenda.draft(stays, folder, name="stays")
+    >>> {column.name: column.role for column in drafted.columns}
+    {'patient_id': 'identifier', 'age': 'quasi', 'diagnosis': 'sensitive'}
     """
     said = {"data": table(data), "root": folder, "name": name, "promise": promise, "policy": policy}
     return ask(answers.InitReport, "draft", said, progress)
@@ -84,12 +111,21 @@ def diff(first: Path, second: Path) -> answers.DiffReport:
     return ask(answers.DiffReport, "diff", {"from": release_name(first), "to": release_name(second)})
 
 
-def verify(folders: Union[Path, Iterable[Path]], key: Union[str, Iterable[str]] = ()) -> answers.VerifyReport:
+def verify(
+    folders: Union[Path, Iterable[Path]], key: Union[str, Iterable[str]] = (), *, progress: Progress = None
+) -> answers.VerifyReport:
     """Checks release folders, or a project, against their digests: ``whole``, ``faults``, ``signed_by``.
 
     ``key`` is the publisher's public key, its file, or a list of them; then only what is signed by it counts.
+
+    >>> import pathlib, tacenda, tempfile
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     shown = tacenda.demo(pathlib.Path(home, "demo"), name="k-anonymity")
+    ...     verified = tacenda.verify(shown.project)
+    >>> verified.whole, verified.releases == len(shown.published), verified.faults
+    (True, True, [])
     """
-    return ask(answers.VerifyReport, "verify", {"folders": folders, "key": key})
+    return ask(answers.VerifyReport, "verify", {"folders": folders, "key": key}, progress)
 
 
 def restore(backup: Path, folder: Path, *, keys: Optional[Path] = None, anchor: Optional[Path] = None) -> answers.BackupReport:
@@ -102,11 +138,55 @@ def approve(plan: Path, *, keys: Optional[Path] = None) -> answers.ApproveReport
     return ask(answers.ApproveReport, "approve", {"plan": plan, "keys": keys})
 
 
+def demos() -> List[answers.DemoEntry]:
+    """The demos there are, one for the situation of each paper: ``name``, ``about`` and ``citation``.
+
+    >>> import tacenda
+    >>> "m-invariance" in [demo.name for demo in tacenda.demos()]
+    True
+    """
+    found: List[answers.DemoEntry] = ask(list, "demos", {})
+    return found
+
+
+@overload
 def demo(
-    folder: Path = "tacenda-demo", *, patients: int = 10_000, seed: int = 1, progress: Progress = None
-) -> answers.DemoReport:
-    """Breaks a naive series of made-up data, then publishes the same data under m-invariance, into ``folder``."""
-    return ask(answers.DemoReport, "demo", {"folder": folder, "patients": patients, "seed": seed}, progress)
+    folder: Path = ..., *, name: None = ..., patients: int = ..., seed: int = ..., memory: Optional[int] = ...,
+    threads: int = ..., progress: Progress = ...,
+) -> answers.DemoReport: ...
+@overload
+def demo(folder: Path = ..., *, name: str, progress: Progress = ...) -> answers.SituationReport: ...
+def demo(
+    folder: Path = "tacenda-demo",
+    *,
+    name: Optional[str] = None,
+    patients: int = 10_000,
+    seed: int = 1,
+    memory: Optional[int] = None,
+    threads: int = 0,
+    progress: Progress = None,
+) -> Union[answers.DemoReport, answers.SituationReport]:
+    """Breaks a naive series of made-up data, then publishes the same data safely, into ``folder``.
+
+    ``name`` is one of :func:`demos`: a paper's situation in small. Without it, a hospital of so many ``patients`` is published
+    under m-invariance. Ctrl-C ends it at its next step, and leaves no folder.
+
+    >>> import pathlib, tacenda, tempfile
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     shown = tacenda.demo(pathlib.Path(home, "demo"), name="incremental-k-anonymity")
+    >>> shown.learned.decision, shown.learned_then.findings
+    ('FAIL', [])
+    """
+    said: Dict[str, Any] = {
+        "folder": folder, "name": name, "patients": patients, "seed": seed, "memory": memory, "threads": threads,
+    }
+    if name is not None and name != _HOSPITAL:
+        return ask(answers.SituationReport, "demo", said, progress)
+    return ask(answers.DemoReport, "demo", said, progress)
+
+
+# The demo that is no situation in small.
+_HOSPITAL = "m-invariance"
 
 
 class Keys:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Iterator, Optional, Union
 
 Teller = Callable[[int, int, str], Any]
 Progress = Union[bool, Teller, None]
@@ -32,6 +33,17 @@ class Bar:
         """Takes the bar away."""
         if self._bar is not None:
             self._bar.close()
+
+
+@contextlib.contextmanager
+def telling(progress: Progress) -> Iterator[Optional[Teller]]:
+    """Who is told of progress, as long as the work goes on."""
+    told = teller(progress)
+    try:
+        yield told
+    finally:
+        if isinstance(told, Bar):
+            told.close()
 
 
 def teller(progress: Progress) -> Optional[Teller]:

@@ -22,6 +22,39 @@ class Project:
     ``anchor`` is the folder outside the project that records how far its series has come. ``anchor_from`` is a receipt or a
     release folder: it stands in for an anchor that is lost. ``keys`` is the folder with your keys. A passphrase comes from
     ``TACENDA_PASSPHRASE``.
+
+    >>> import pandas, pathlib, tacenda, tempfile
+    >>> home = tempfile.TemporaryDirectory()
+    >>> keys, anchor, root = (pathlib.Path(home.name) / name for name in ("keys", "anchor", "stays"))
+    >>> root.mkdir()
+    >>> _ = (root / "tacenda.toml").write_text('''
+    ... policy = 1
+    ... [series]
+    ... name = "stays"
+    ... [columns]
+    ... patient = { role = "identifier" }
+    ... age = { role = "quasi", type = "integer", domain = [0, 120] }
+    ... disease = { role = "sensitive", type = "category" }
+    ... [promise]
+    ... model = "m-invariance"
+    ... m = 2
+    ... ''')
+    >>> stays = pandas.DataFrame({
+    ...     "patient": ["p1", "p2", "p3", "p4"], "age": [20, 22, 61, 65], "disease": ["flu", "mumps", "flu", "mumps"],
+    ... })
+    >>> project = tacenda.Project(root, keys=keys, anchor=anchor)
+    >>> project.check(stays).summary.people
+    4
+    >>> plan = project.plan(stays, "2026-Q1", file=root / "plan.json")
+    >>> plan.summary.release, plan.summary.people, plan.summary.counterfeits
+    (1, 4, 0)
+    >>> project.publish(plan=plan.plan)
+    Release(1 "2026-Q1": 4 rows in 2 groups, 0 counterfeits)
+    >>> project.publish(stays, "2026-Q1").already
+    True
+    >>> project.verify().whole
+    True
+    >>> home.cleanup()
     """
 
     def __init__(
@@ -44,7 +77,7 @@ class Project:
 
     def check(
         self, data: Any = None, *, what_if: Optional[str] = None, delta: bool = False, view: Optional[str] = None,
-        threads: int = 0, progress: Progress = None,
+        memory: Optional[int] = None, threads: int = 0, progress: Progress = None,
     ) -> answers.CheckReport:
         """Is the policy sound, and can these data keep it? Writes nothing.
 
@@ -52,7 +85,8 @@ class Project:
         """
         data = None if data is None else table(data)
         return self._ask(
-            answers.CheckReport, "check", progress, data=data, what_if=what_if, delta=delta, view=view, threads=threads
+            answers.CheckReport, "check", progress, data=data, what_if=what_if, delta=delta, view=view,
+            memory=memory, threads=threads,
         )
 
     def rehearse(
@@ -101,17 +135,18 @@ class Project:
         )
 
     def adopt(
-        self, files: Union[Path, Iterable[Path]], *, truth: Union[Path, Iterable[Path], None] = None,
+        self, files: Union[Path, Iterable[Path]], *, truth: Any = None,
         labels: Union[str, Iterable[str], None] = None, group: Optional[str] = None, notation: Any = None,
         hierarchy: Any = None, hierarchies: Optional[Path] = None, any: Any = None, look: bool = False, threads: int = 0,
         progress: Progress = None,
     ) -> answers.AdoptReport:
         """Adopts releases made elsewhere, so that the next release is judged together with them. It cannot be undone.
 
+        ``files`` are files, because they are kept byte for byte. ``truth`` are the tables behind them, as paths or frames.
         With ``look``, it only says what would be adopted.
         """
         return self._ask(
-            answers.AdoptReport, "adopt", progress, files=files, truth=truth, labels=labels, group=group, notation=notation,
+            answers.AdoptReport, "adopt", progress, files=files, truth=tables(truth), labels=labels, group=group, notation=notation,
             hierarchy=hierarchy, hierarchies=hierarchies, any=any, look=look, threads=threads,
         )
 
@@ -161,12 +196,12 @@ class Project:
         """The events of the series, the oldest first, as ``tacenda log --format json`` lists them."""
         return self._ask(answers.LogReport, "log").events
 
-    def verify(self, key: Union[str, Iterable[str]] = ()) -> answers.VerifyReport:
+    def verify(self, key: Union[str, Iterable[str]] = (), *, progress: Progress = None) -> answers.VerifyReport:
         """Checks ledger, vault and releases against their digests: ``whole``, ``faults``, ``signed_by``.
 
         ``key`` is the publisher's public key, its file, or a list of them; then only what is signed by it counts.
         """
-        return self._ask(answers.VerifyReport, "verify", key=key)
+        return self._ask(answers.VerifyReport, "verify", progress, key=key)
 
     def receipt(self) -> answers.ReceiptReport:
         """How far the series has come. ``receipt["text"]`` is to be printed and kept apart; ``markdown`` and ``html`` too."""
@@ -179,13 +214,16 @@ class Project:
         """Declares a release withdrawn: the next release tells recipients. Later ones are still judged together with it."""
         return self._ask(answers.RetractReport, "retract", release=release_name(release), because=because)
 
-    def deliver(self, to: Optional[str] = None, release: Optional[Named] = None) -> answers.DeliverReport:
+    def deliver(
+        self, to: Optional[str] = None, release: Optional[Named] = None, *, progress: Progress = None
+    ) -> answers.DeliverReport:
         """Delivers published releases to the databases of the policy file: what is not there yet.
 
-        ``to`` names one place, ``release`` one release. A delivery that failed says so in its ``outcome``.
+        ``to`` names one place, ``release`` one release. A delivery that failed says so in its ``outcome``. Ctrl-C ends it
+        between two releases; what is left is delivered the next time.
         """
         named = None if release is None else release_name(release)
-        return self._ask(answers.DeliverReport, "deliver", to=to, release=named)
+        return self._ask(answers.DeliverReport, "deliver", progress, to=to, release=named)
 
     def erase(self, identifiers: Union[str, Iterable[str]]) -> answers.EraseReport:
         """Erases people, by one identifier or several, from the vault and from all later releases.

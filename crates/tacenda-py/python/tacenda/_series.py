@@ -8,6 +8,7 @@ from tacenda import _native
 from tacenda._data import Path, table
 from tacenda._native import Release
 from tacenda._policy import Policy, Seed, policy_text, seed_bytes
+from tacenda._progress import Progress, telling
 
 
 class Series:
@@ -46,13 +47,17 @@ class Series:
         text, path = policy_text(policy, folder)
         self._native = _native.Series(text, path, seed_bytes(seed))
 
-    def publish(self, data: Any, label: Optional[str] = None, *, delta: bool = False, threads: int = 0) -> Release:
+    def publish(
+        self, data: Any, label: Optional[str] = None, *, delta: bool = False, threads: int = 0, progress: Progress = None
+    ) -> Release:
         """Makes the next release from ``data``, or raises and changes nothing.
 
         ``data`` is a whole snapshot, one row per person, as a frame or a path; with ``delta``, only what
-        changed, with a column ``op`` (insert, update, delete). A pandas index is not read.
+        changed, with a column ``op`` (insert, update, delete). A pandas index is not read. ``progress`` is ``True``, or a
+        function of step, steps and what. Ctrl-C ends it at its next step, and the series has not changed.
         """
-        return self._native.publish(table(data), label, delta, threads)
+        with telling(progress) as told:
+            return self._native.publish(table(data), label, delta, threads, told)
 
     @property
     def name(self) -> str:
@@ -78,12 +83,12 @@ def counted(releases: int) -> str:
     return "1 release" if releases == 1 else f"{releases} releases"
 
 
-def publish(data: Any, policy: Policy, *, seed: Seed = None, folder: Path = ".") -> Any:
+def publish(data: Any, policy: Policy, *, seed: Seed = None, folder: Path = ".", progress: Progress = None) -> Any:
     """Publishes one frame, or a list of frames as a series, in memory.
 
     Returns a :class:`Release`, or a list of them. Short for :class:`Series`.
     """
     series = Series(policy, seed=seed, folder=folder)
     if isinstance(data, (list, tuple)):
-        return [series.publish(snapshot) for snapshot in data]
-    return series.publish(data)
+        return [series.publish(snapshot, progress=progress) for snapshot in data]
+    return series.publish(data, progress=progress)

@@ -398,6 +398,8 @@ class DiffSide(Answer):
     """Rows, counterfeits included."""
     smallest_group: int
     """The number of people in the smallest group."""
+    withdrawn: Optional[str]
+    """That it was withdrawn, and why, if the ledger says so."""
 
 
 class DiffValue(Answer):
@@ -616,6 +618,8 @@ class InitReport(Answer):
     """What is proposed for each column."""
     hierarchies: List[str]
     """Hierarchy files, relative to it."""
+    is_usable: bool
+    """Whether the draft can publish this table as it is. If not, the notes say what must be corrected first."""
     notes: List[str]
     """What was concluded about the input."""
     policy: str
@@ -718,6 +722,8 @@ class LogReport(Answer):
     """All events, the oldest first."""
     head: str
     """The hash of the ledger's last line."""
+    owed: List[OwedDelivery]
+    """What databases of the project's policy file lack."""
     series: str
     """The series' name."""
 
@@ -772,6 +778,17 @@ class NewReport(Answer):
     """How many of its releases are published."""
 
 
+class OwedDelivery(Answer):
+    """What a place lacks, by the ledger and the policy file."""
+
+    release: int
+    """The release's number."""
+    to: str
+    """The place's name in the policy file."""
+    withdrawal: bool
+    """Whether the place has the release, and must be told that it is withdrawn."""
+
+
 class Panel(Answer):
     """The regions of one release."""
 
@@ -804,9 +821,7 @@ class Plan(Answer):
     """A plan file. It records what the rehearsal was made from, so that publishing it makes the same bytes."""
 
     data: str
-    """The table: an absolute path, or what a table in a database or in memory is called."""
-    data_sha256: str
-    """Its SHA-256."""
+    """What the table is called: the name of its file, or of a table in a database or in memory. The vault keeps the table."""
     delta: bool
     """Whether it holds changes."""
     input: str
@@ -817,12 +832,16 @@ class Plan(Answer):
     """Its label."""
     ledger_head: str
     """The hash of the ledger's last line, deliveries left aside."""
+    notes: List[str]
+    """What was concluded about the table. The kept table does not say it."""
     policy_sha256: str
     """The SHA-256 of the policy file and its hierarchies."""
     release: int
     """The release's number."""
     release_digest: str
     """A digest of the rehearsed release."""
+    source: str
+    """The digest of the table's bytes that the ledger will have. It is keyed, so it reveals nothing."""
     tacenda_plan: int
     """The version of this file."""
     view: Optional[str]
@@ -1202,6 +1221,8 @@ class ShowReport(Answer):
     """What the promise does not cover."""
     loss: Any
     """Loss measures; docs/formats.md defines them."""
+    owed: List[OwedDelivery]
+    """To which databases of the project's policy file it is owed."""
     promise: str
     """The promise, in one sentence."""
     release: int
@@ -1571,7 +1592,7 @@ GovernanceFacts._parts = {"declared": DeclaredFact}
 InitReport._parts = {"columns": InitColumn}
 Learned._parts = {"story": StoryFacts}
 LogEvent._parts = {"taken_in": LogView}
-LogReport._parts = {"events": LogEvent}
+LogReport._parts = {"events": LogEvent, "owed": OwedDelivery}
 LossFacts._parts = {"attributes": AttributeFacts}
 Picture._parts = {"panels": Panel}
 PlanReport._parts = {"choices": ChoiceReport, "comparison": ComparisonReport, "drift": DriftReport, "forecast": ForecastReport, "summary": Summary}
@@ -1586,6 +1607,7 @@ RetractReport._parts = {"deliveries": DeliveryReport}
 RiskFacts._parts = {"without_suppressed": SuppressedFacts}
 SequenceFacts._parts = {"journalist": JournalistFacts}
 SeriesFacts._parts = {"columns": ColumnFacts, "promise": PromiseFacts}
+ShowReport._parts = {"owed": OwedDelivery}
 SituationReport._parts = {"learned": Learned, "learned_then": Learned, "naive": ShownRelease, "published": ShownRelease}
 StepFacts._parts = {"groups": StepGroup}
 StoryFacts._parts = {"steps": StepFacts}
@@ -1647,6 +1669,7 @@ __all__ = [
     "LossFacts",
     "MeasureFacts",
     "NewReport",
+    "OwedDelivery",
     "Panel",
     "Picture",
     "Plan",

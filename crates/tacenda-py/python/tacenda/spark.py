@@ -8,8 +8,9 @@
     release = series.publish(spark.table("stays_q3"), "2026-Q3")
 
 The rows, their order and the ledger are those of ``tacenda publish`` from the same table. Executors encode, form
-groups and judge them. The folder ``at`` is a project on the driver's machine: it has the ledger, the vault and the
-releases. docs/scale.md says what is in whose memory, and when one machine is enough.
+groups and judge them. ``at`` has the ledger, the vault and the releases. It is a project folder on the driver's machine, or a
+place in object storage: ``at="s3://bucket/stays"`` (see :mod:`tacenda.objects`). docs/scale.md says what is in whose memory,
+and when one machine is enough.
 
 Needs Spark 4.0 or later, and the same version of tacenda on every machine. Only what Spark Connect offers is used.
 """
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Optional,
 from tacenda import _native
 from tacenda._data import Path
 from tacenda._native import Release
+from tacenda.objects import Bucket, is_url
 from tacenda._progress import Bar, Progress, teller
 
 if TYPE_CHECKING:
@@ -35,16 +37,17 @@ Blobs = Tuple[List[int], List[int], List[bytes]]
 BLOBS = "place int, kind int, blob binary"
 """What is kept and moved: bytes with a place and a kind. Spark never looks into them."""
 
-DRIVERS = 9
+DRIVERS = 14
 """Blobs of this kind and above are for the driver."""
 
 ROWS_AT_A_TIME = 1 << 18
 
 
 class Series:
-    """A series of releases of Spark tables, in the project folder ``at``.
+    """A series of releases of Spark tables, in the project ``at``: a folder, or a URL of object storage.
 
-    ``policy`` is the policy file, ``tacenda.toml`` in the folder if not given. ``parts`` and ``unit`` say how the work is
+    ``policy`` is the policy file, ``tacenda.toml`` in the folder if not given. With a URL it must be given: it is a file
+    of the driver's machine. ``parts`` and ``unit`` say how the work is
     cut: into how many parts people are sorted by their keys, and how many people a unit has at most. No release depends on
     them. ``memory`` is the most memory that the driver may use, in bytes. ``anchor`` and ``keys`` are as in
     :class:`tacenda.Project`.
@@ -68,9 +71,15 @@ class Series:
         self._said: Dict[str, Any] = {
             name: os.fspath(value) if isinstance(value, os.PathLike) else value for name, value in said.items()
         }
+        if is_url(at):
+            if policy is None:
+                raise ValueError("policy is missing: with a URL, it is a file of the driver's machine")
+            bucket = Bucket(str(at))
+            self._said.update(root=bucket.url, objects=bucket)
 
     def publish(self, table: Any, label: Optional[str] = None, *, progress: Progress = None) -> Release:
-        """Publishes a Spark table, one row per person: ``release.folder`` is complete, or nothing has changed.
+        """Publishes a Spark table, one row per person: ``release.folder``, or ``release.url`` in object storage, is complete,
+        or nothing has changed.
 
         If the same rows were published under this label before, nothing is done, and ``release.already`` is true.
         """
@@ -101,9 +110,11 @@ class _Cluster:
         spread: Optional[bytes],
         each_place: Optional[bytes],
         more: Blobs,
-        keeps: bool,
+        ways: Tuple[bool, bool],
     ) -> Iterator[Tuple[int, int, bytes]]:
-        """Runs a step, and gives what is for the driver: place, kind and bytes."""
+        """Runs a step, and gives what is for the driver: place, kind and bytes. ``ways`` says whether what is made is kept, and
+        whether what is for the driver is large."""
+        keeps, is_large = ways
         if kinds is None:
             assert spread is not None, "a table is encoded"
             made = self._table.mapInArrow(_encoding(spread), BLOBS)
@@ -115,13 +126,13 @@ class _Cluster:
             made = made.unionAll(self._given(more))
         if each_place is not None:
             made = made.groupBy("place").applyInArrow(_each_place(each_place), BLOBS)
-        if keeps or each_place is not None:
+        if keeps or is_large:
             made = made.persist()
         if keeps:
             yield from _blobs(made.where(made.kind >= DRIVERS).toArrow())
             self.forget()
             self._kept = made
-        elif each_place is None:
+        elif not is_large:
             yield from _blobs(made.toArrow())
         else:
             # All parts are made first, side by side. Then one after another comes here, so that no more than one is in memory.
