@@ -259,7 +259,7 @@ pub fn plan(bytes: &[u8]) -> &'static str {
     fs::write(&path, text).expect("it can be written to");
     let request = ReleaseRequest { project: at(project.path()), threads: 1, ..ReleaseRequest::default() };
     match request.prepare(Some(path), &|_, _| {}) {
-        Ok(Next::Release(_) | Next::Already(_)) => "ok",
+        Ok(Next::Release(_) | Next::Already(_) | Next::Committed(_)) => "ok",
         Err(error) => told(&error, error.code(), "UERPDLAF"),
     }
 }
