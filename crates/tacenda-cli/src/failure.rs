@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::fmt::Display;
 use std::io::Write;
 use std::{io, panic};
-use tacenda::use_cases::{ProblemReport, RequestFault};
+use tacenda::use_cases::{ProblemReport, RequestFault, keep_panics_quiet, told_of_bug};
 
 /// Why a command ended badly.
 #[derive(Debug)]
@@ -102,10 +102,8 @@ impl Failure {
 /// Runs a command and turns its end into an exit code. A bug of ours says so and loses nothing:
 /// whatever was half done is finished or removed at the next run.
 pub fn catch(format: FormatArg, run: impl FnOnce() -> Result<u8, Failure> + panic::UnwindSafe) -> u8 {
-    panic::set_hook(Box::new(|_| {}));
-    let end = panic::catch_unwind(run);
-    let _ = panic::take_hook();
-    match end {
+    keep_panics_quiet();
+    match panic::catch_unwind(run) {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => {
             let exit = failure.exit;
@@ -113,9 +111,7 @@ pub fn catch(format: FormatArg, run: impl FnOnce() -> Result<u8, Failure> + pani
             exit
         }
         Err(payload) => {
-            // Our own assertions name what broke and never a cell.
-            let what = payload.downcast_ref::<String>().map(String::as_str);
-            let what = what.or(payload.downcast_ref::<&str>().copied()).unwrap_or("an assertion failed");
+            let what = told_of_bug(&*payload);
             let bug = Failure::bug(format!("this is a bug in tacenda: {what}; tacenda log lists what was published"));
             let exit = bug.exit;
             bug.print(format);

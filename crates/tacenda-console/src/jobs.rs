@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
-use tacenda::use_cases::{Progress, RequestFault, ToldError, UseCaseError};
+use tacenda::use_cases::{Progress, RequestFault, ToldError, UseCaseError, told_of_bug};
 
 /// A kind of work.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -221,9 +221,7 @@ fn unwound(payload: &(dyn Any + Send)) -> Standing {
     if payload.is::<Stopped>() {
         return Standing::Cancelled;
     }
-    // Our own assertions name what broke and never a cell.
-    let what = payload.downcast_ref::<String>().map(String::as_str);
-    let what = what.or(payload.downcast_ref::<&str>().copied()).unwrap_or("an assertion failed");
+    let what = told_of_bug(payload);
     Standing::Failed(ToldError {
         code: RequestFault::Bug.code().into(),
         exit: 70,

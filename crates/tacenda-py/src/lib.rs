@@ -22,6 +22,7 @@ use pyo3::types::PyAny;
 use serde_json::json;
 use std::ffi::OsString;
 use tacenda::promise::entries;
+use tacenda::use_cases::keep_panics_quiet;
 
 /// The promises there are: name, what it is for, parameters, paper.
 #[pyfunction]
@@ -40,6 +41,7 @@ fn run(py: Python<'_>, words: Vec<OsString>) -> u8 {
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    keep_panics_quiet();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(promises, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;

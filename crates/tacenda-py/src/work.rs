@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tacenda::use_cases::{Progress, RequestFault, UseCaseError};
+use tacenda::use_cases::{Progress, RequestFault, UseCaseError, told_of_bug};
 
 /// What is thrown out of the library when Python wants it to end: the exception to go on with.
 struct Stopped(PyErr);
@@ -76,9 +76,8 @@ impl Errand {
     }
 }
 
-/// A bug of ours. Our own assertions name what broke and never a cell.
+/// A bug of ours.
 fn broken(py: Python<'_>, thrown: &(dyn Any + Send)) -> PyErr {
-    let what = thrown.downcast_ref::<String>().map(String::as_str).or(thrown.downcast_ref::<&str>().copied());
-    let message = format!("this is a bug in tacenda: {}", what.unwrap_or("an assertion failed"));
+    let message = format!("this is a bug in tacenda: {}", told_of_bug(thrown));
     error::new(py, RequestFault::Bug.code(), 70, &message, &serde_json::Value::Array(Vec::new()), &[])
 }

@@ -485,6 +485,16 @@ def s3(lab, spark):
         server.stop()
 
 
+def the_example(root):
+    """The script for platform teams: three quarters, and nothing new when it is run again."""
+    script = Path(__file__).parents[3] / "examples" / "spark_quarters.py"
+    state = {**os.environ, "XDG_STATE_HOME": str(root / "state"), "XDG_CONFIG_HOME": str(root / "config")}
+    for already in ("False", "True"):
+        words = [sys.executable, str(script), str(root / "example"), "2000"]
+        told = subprocess.run(words, env=state, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
+        assert told.count(f"already published: {already}") == 3, told
+
+
 def main(command):
     started = time.time()
     everyone = people(range(3000))
@@ -522,6 +532,7 @@ def main(command):
         told("a series on S3", lambda: s3(lab, spark))
         told("a killed executor", lambda: a_killed_executor(lab, spark))
         spark.stop()
+        told("the example", lambda: the_example(Path(root)))
     print(f"spark: all as expected in {time.time() - started:.0f} s")
 
 

@@ -8,6 +8,9 @@ use std::fmt::Write;
 use tacenda::use_cases;
 use tacenda::use_cases::{LogEvent, LogReport};
 
+/// The widest column of a table. Longer names push the rest of their line to the right.
+const WIDEST: usize = 60;
+
 pub fn run(common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let report = use_cases::log(&common.project).map_err(|error| shared::failure(error, screen))?;
     screen.result(&text(&report), &report)?;
@@ -78,11 +81,11 @@ fn matrix(events: &[LogEvent]) -> String {
     if views.is_empty() {
         return String::new();
     }
-    let wide = views.iter().map(|view| view.0.chars().count()).max().unwrap_or(0);
+    let wide = views.iter().map(|view| view.0.chars().count()).max().unwrap_or(0).min(WIDEST);
     // A column is as wide as its widest cell.
     let width = |name: &str| {
         let cells = views.iter().filter(|view| view.1.iter().any(|recipient| recipient == name));
-        cells.map(|view| view.2.len()).max().unwrap_or(0).max(name.chars().count())
+        cells.map(|view| view.2.len()).max().unwrap_or(0).max(name.chars().count()).min(WIDEST)
     };
     let mut out = format!("\n  {:wide$}", "");
     for name in &recipients {

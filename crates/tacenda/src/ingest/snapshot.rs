@@ -10,6 +10,7 @@ use crate::ingest::source::{Content, Looked, Source};
 use crate::ingest::text::Chunks;
 use crate::ingest::{columnar, columns, person, text};
 use crate::model::{RecordKey, RowRule, Schema, Table, Values, counted};
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, mpsc};
 
 /// The most rows for which memory is reserved in advance.
@@ -255,13 +256,15 @@ impl Input<'_> {
             columns
         };
         let (send, receive) = mpsc::sync_channel::<P>(threads);
-        let receive = Mutex::new(receive);
-        let next = || receive.lock().expect("no holder of this lock panics").recv().ok();
+        // The threads own the receiver: if all of them panic it is gone, and the sender does not wait for ever.
+        let receive = Arc::new(Mutex::new(receive));
         std::thread::scope(|scope| {
-            let (fresh, next, encode) = (&fresh, &next, &encode);
-            let workers: Vec<_> = (0..threads)
-                .map(|thread| {
+            let (fresh, encode) = (&fresh, &encode);
+            let workers: Vec<_> = std::iter::repeat_n(receive, threads)
+                .enumerate()
+                .map(|(thread, receive)| {
                     scope.spawn(move || {
+                        let next = || receive.lock().expect("no holder of this lock panics").recv().ok();
                         let mut columns = fresh();
                         let mut failed = None;
                         // A failed thread must go on taking pieces, or the sender would wait for ever.
@@ -279,7 +282,9 @@ impl Input<'_> {
             let mut broken = None;
             for piece in pieces {
                 match piece {
-                    Ok(piece) => send.send(piece).expect("threads take pieces until there are no more"),
+                    // Threads take pieces until there are no more, unless they panic: that is thrown again below.
+                    Ok(piece) if send.send(piece).is_ok() => {}
+                    Ok(_) => break,
                     Err(error) => {
                         broken = Some(error);
                         break;
@@ -288,7 +293,7 @@ impl Input<'_> {
             }
             drop(send);
             let parts: Vec<Result<Columns<'_>, IngestError>> =
-                workers.into_iter().map(|worker| worker.join().expect("an encoding thread panicked")).collect();
+                workers.into_iter().map(|worker| worker.join().unwrap_or_else(|thrown| resume_unwind(thrown))).collect();
             broken.map_or_else(|| parts.into_iter().collect::<Result<Vec<Columns<'_>>, IngestError>>(), Err)
         })
     }

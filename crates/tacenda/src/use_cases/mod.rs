@@ -6,6 +6,7 @@
 //!
 //! A use case that needs a person's consent has two halves: the first returns what would be done, the second does it.
 
+mod bug;
 mod error;
 mod problem;
 mod database;
@@ -46,6 +47,7 @@ pub use adopt::{AdoptReport, AdoptRequest, AdoptedRelease, Adopting};
 pub use approve::{ApproveReport, Approving};
 pub use audit::{Audit, AuditAnswer, AuditRequest, FailOn, budget};
 pub use backup::{BackupReport, backup, restore};
+pub use bug::{keep_panics_quiet, told_of_bug};
 pub use cautions::{before_publishing, set_back};
 pub use check::{CheckReport, WhatIf, check};
 pub use database::{Database, DatabaseError, Delivered, Fetched, Withdrawal, Withdrawn};

@@ -200,6 +200,9 @@ fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
 const BANDS: &str = "hardly any two rows have the same value: published as it is, it would follow a person through the series; write bands \
      such as 20000-29999 into the table, so that many rows share each, and make it sensitive";
 
+/// The most units of a real number that a domain of a policy has.
+const MOST_UNITS: i64 = 9_000_000_000_000_000;
+
 /// With so few values a table is small, and values that one row has say nothing.
 const ALIKE: u64 = 20;
 
@@ -288,7 +291,12 @@ fn kind(name: &str, seen: &Seen) -> Guess {
     if (i128::from(hi) - i128::from(lo)) >= i128::from(u32::MAX) - 2 {
         return Guess::Category;
     }
-    if seen.integers { Guess::Integer { lo, hi } } else { Guess::Real { lo, hi, decimals } }
+    match seen.integers {
+        true => Guess::Integer { lo, hi },
+        // A policy takes no bound above: beyond it, not every whole number is a floating-point number.
+        false if hi.max(-lo) >= MOST_UNITS => Guess::Category,
+        false => Guess::Real { lo, hi, decimals },
+    }
 }
 
 /// Dates in whole decades with room on both sides, because the series should last for years.
@@ -301,7 +309,11 @@ fn dates(first: i64, last: i64, written: Option<&'static str>) -> Guess {
 
 /// As many decimals as were seen, or fewer if their values could not be numbered.
 fn fitting_decimals(seen: &Seen) -> u8 {
-    let fits = |decimals: u8| (seen.greatest - seen.least) * 10f64.powi(i32::from(decimals)) < 4e8;
+    let far = seen.greatest.abs().max(seen.least.abs());
+    let fits = |decimals: u8| {
+        let unit = 10f64.powi(i32::from(decimals));
+        (seen.greatest - seen.least) * unit < 4e8 && far * unit < MOST_UNITS as f64
+    };
     (0..=seen.decimals).rev().find(|&decimals| fits(decimals)).unwrap_or(0)
 }
 

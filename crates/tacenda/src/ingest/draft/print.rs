@@ -39,7 +39,8 @@ pub(super) fn policy(draft: &Draft, series: &str) -> String {
     line(&mut out, "# sensitive (must not be learned; published as it is), public (needs because = \"…\"), drop.");
     line(&mut out, "# Domains are public, half open and rounded outwards: check that the next releases fit, too.");
     line(&mut out, "[columns]");
-    let width = draft.columns.iter().map(|column| key(&column.name).chars().count()).max().unwrap_or(0);
+    // One name of a page's length would push all others off the screen, and the formatter takes no width of 65,536.
+    let width = draft.columns.iter().map(|column| key(&column.name).chars().count()).max().unwrap_or(0).min(60);
     for column in &draft.columns {
         line(&mut out, &format!("# {}: {}", said(&column.name), describe(column)));
         let is_declared = column.role == Role::Quasi && column.kind == Guess::Category;
@@ -403,8 +404,8 @@ fn beginnings(values: &[String]) -> Vec<Vec<String>> {
 
 fn path(column: &DraftColumn) -> String {
     let plain = |letter: char| if letter.is_alphanumeric() || letter == '-' || letter == '_' { letter } else { '_' };
-    let name: String = column.name.chars().map(plain).collect();
-    // `zip code` and `zip_code` are two columns and need two file names.
+    let name: String = column.name.chars().map(plain).take(60).collect();
+    // `zip code` and `zip_code` are two columns and need two file names. A file's name may have 255 bytes.
     let apart = if name == column.name {
         String::new()
     } else {

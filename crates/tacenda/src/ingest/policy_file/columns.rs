@@ -401,8 +401,11 @@ fn read_grid(column: &Section<'_, '_>, domain: &Domain, decimals: u8, walk: &mut
             };
             let pitch = pitch.round() as u32;
             // Lines are the multiples of the pitch. For dates they are counted from the start of the domain.
-            let phase =
-                if matches!(domain, Domain::Date { .. }) { 0 } else { (-lo).rem_euclid(i64::from(pitch)) as u32 };
+            let phase = match domain {
+                Domain::Date { .. } => 0,
+                // -lo would overflow at the lowest bound of all.
+                _ => ((i64::from(pitch) - lo.rem_euclid(i64::from(pitch))) % i64::from(pitch)) as u32,
+            };
             Grid::Every { pitch, phase }
         }
     }
