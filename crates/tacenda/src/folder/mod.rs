@@ -30,7 +30,7 @@ pub use manifest::{
 };
 pub use parquet::frame;
 pub use query::{Comparison, Condition, Question, Word, parse_question};
-pub(crate) use read::read_schema;
+pub(crate) use read::schema_of_manifest;
 pub use read::{ReceivedRelease, read, read_link, read_with};
 
 use crate::folder::digest::Digesting;

@@ -44,9 +44,9 @@ pub fn read(folder: &Path) -> Result<ReceivedRelease, FolderError> {
     read_with(folder, &mut Values::default())
 }
 
-/// The published columns of a release, from its manifest alone.
-pub fn read_schema(folder: &Path) -> Result<Schema, FolderError> {
-    public_schema::schema_of(&parse_manifest(&manifest_text(folder)?)?.columns)
+/// The published columns of a release, from the text of its manifest alone.
+pub fn schema_of_manifest(text: &[u8]) -> Result<Schema, FolderError> {
+    public_schema::schema_of(&parse_manifest(text)?.columns)
 }
 
 /// What a release says of its place in its series, from its manifest alone.

@@ -10,7 +10,7 @@ use crate::model::{CellFault, OrderKind, RecordKey, Schema, Sensitive, Table, Va
 use memchr::memchr2;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The place of each column of the schema in the input.
@@ -50,9 +50,9 @@ pub(super) fn with_name(header: &[String]) -> &[String] {
 
 /// Refuses names that occur twice, and columns without a name.
 pub(super) fn refuse_names(header: &[String]) -> Result<(), IngestError> {
-    let is_double = |at: usize| !header[at].is_empty() && header[..at].contains(&header[at]);
-    let doubles = (0..header.len()).filter(|&at| is_double(at));
-    let mut problems: Vec<Problem> = doubles.map(|at| named(Kind::DuplicateColumn, shown(&header[at]))).collect();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let doubles = header.iter().filter(|name| !name.is_empty() && !seen.insert(name));
+    let mut problems: Vec<Problem> = doubles.map(|name| named(Kind::DuplicateColumn, shown(name))).collect();
     problems.dedup();
     let nameless = (0..header.len()).filter(|&at| header[at].trim().is_empty());
     problems.extend(

@@ -282,9 +282,12 @@ impl Input<'_> {
             let mut broken = None;
             for piece in pieces {
                 match piece {
-                    // Threads take pieces until there are no more, unless they panic: that is thrown again below.
-                    Ok(piece) if send.send(piece).is_ok() => {}
-                    Ok(_) => break,
+                    // Threads take pieces until there are no more, unless all panic: that is thrown again below.
+                    Ok(piece) => {
+                        if send.send(piece).is_err() {
+                            break;
+                        }
+                    }
                     Err(error) => {
                         broken = Some(error);
                         break;

@@ -183,7 +183,16 @@ impl Anchor {
 
 /// A path that means the same from everywhere. A project that is no folder has its address.
 fn whole_path(root: &Path) -> PathBuf {
-    root.canonicalize().unwrap_or_else(|_| root.into())
+    if root.to_string_lossy().contains("://") {
+        return root.into();
+    }
+    let whole = std::path::absolute(root).unwrap_or_else(|_| root.into());
+    // Where the folder is gone, what is left of its path may still go through links.
+    let real = |above: &Path| {
+        let real = above.canonicalize().ok()?;
+        Some(whole.strip_prefix(above).ok()?.components().fold(real, |path, part| path.join(part)))
+    };
+    whole.ancestors().find_map(real).unwrap_or_else(|| whole.clone())
 }
 
 fn is_delivery(event: &Event) -> bool {

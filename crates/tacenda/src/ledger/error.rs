@@ -246,8 +246,8 @@ coded! {
             source: Box<LedgerError>,
         } = "E706", "not known whether committed",
             "The disk failed while the ledger line was written, and again while the line was removed. It is not known \
-             whether the line is there. Open the project for writing, for example with tacenda plan. That finishes \
-             the release or removes every trace of it.";
+             whether the line is there. Run tacenda publish again with the same table and label, or publish again from Spark: opening the project \
+             for writing finishes the release or removes every trace of it, and a release that is there is not published twice.";
         #[error("another tacenda published while this was reading; run this again")]
         MovedOn = "E707", "the project changed meanwhile",
             "Readers take no lock. Another process published while this one was reading. Run the command again.";

@@ -9,7 +9,7 @@ use crate::ledger::sealed::{KEY, is_sealed};
 use crate::ledger::staging::{STAGING, staged_name};
 use crate::ledger::vault::{InMemory, PEOPLE_PER_PART, VAULT, Vault};
 use crate::ledger::{
-    Amendment, Anchor, Anchors, Approval, Delivery, Disk, Erasure, Event, Folder, Init, LedgerError, LineNumbers, Lock,
+    Amendment, Anchor, Anchors, Approval, Delivery, Disk, Erasure, Event, FileKind, Folder, Init, LedgerError, LineNumbers, Lock,
     People, Publication, PublishedTo, Scratch, Staging, What, recover, vault,
 };
 use crate::model::{History, Record, RecordKey, Seed, Table, hex};
@@ -203,6 +203,11 @@ impl Store {
             Some(opened) => return opened,
             None => {}
         }
+        Store::open_outside(disk, root)
+    }
+
+    /// Opens the public part of a project whose vault lacks files.
+    pub fn open_outside(disk: Arc<dyn Disk>, root: &Path) -> Result<Store, LedgerError> {
         let found = recover::look_outside(&*disk, root)?;
         Ok(Store::looking(disk, root, found))
     }
@@ -487,6 +492,15 @@ impl Store {
     /// The folder of a release, whether it exists or not.
     pub fn release_folder(&self, number: u32) -> PathBuf {
         self.root.join(release_name(self.series(), number))
+    }
+
+    /// A file of a release, from where the releases are. It may be gone, or not be what was published.
+    pub fn release_file(&self, number: u32, name: &str) -> io::Result<Vec<u8>> {
+        let path = self.release_folder(number).join(name);
+        match self.disk.status(&path)?.kind {
+            FileKind::File => self.disk.read(&path),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
     }
 
     /// The policy of the last release, or of the project's beginning: its digest and canonical form.

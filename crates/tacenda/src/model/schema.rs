@@ -124,10 +124,9 @@ impl Schema {
         Schema { identifier: identifier.into(), quasi, sensitive, order, ..Schema::default() }
     }
 
-    /// The same columns in the order of another schema, as far as that has all of them.
+    /// The same columns in another order, if that has all of them.
     #[must_use]
-    pub fn in_order_of(&self, other: &Schema) -> Schema {
-        let wanted: Vec<&str> = other.published_columns().collect();
+    pub fn in_order_of(&self, wanted: &[&str]) -> Schema {
         let place = |name: &str| wanted.iter().position(|known| *known == name);
         if wanted.len() != self.order.len() || !self.published_columns().all(|name| place(name).is_some()) {
             return self.clone();
@@ -136,6 +135,10 @@ impl Schema {
         ordered.quasi.sort_by_key(|quasi| place(&quasi.name));
         ordered.sensitive.sort_by_key(|sensitive| place(&sensitive.name));
         ordered.public.sort_by_key(|public| place(&public.name));
+        // Rules for several rows are known by the place of their column.
+        let quasi = self.quasi.iter().map(|quasi| place(&quasi.name));
+        sort_along(&mut ordered.person.quasi, quasi);
+        sort_along(&mut ordered.person.public, self.public.iter().map(|public| place(&public.name)));
         let mut next = [0, 0, 0];
         let roles = wanted.iter().filter_map(|name| self.role_of(name));
         ordered.order = roles
@@ -170,6 +173,16 @@ impl Schema {
     /// The names of the published columns, in order.
     pub fn published_columns(&self) -> impl Iterator<Item = &str> {
         self.order.iter().map(|&(role, index)| self.column_name(role, index))
+    }
+}
+
+/// Sorts items by the places of what they belong to; there may be fewer items than places.
+fn sort_along<T: Clone + Default>(items: &mut Vec<T>, places: impl ExactSizeIterator<Item = Option<usize>>) {
+    if !items.is_empty() {
+        items.resize(places.len(), T::default());
+        let mut sorted: Vec<(Option<usize>, T)> = places.zip(items.drain(..)).collect();
+        sorted.sort_by_key(|item| item.0);
+        items.extend(sorted.into_iter().map(|item| item.1));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The policy file, parsed: what a steward has decided.
 
 use crate::model::{Hides, Language, RowRule, Schema, Terms};
-use crate::promise::{Promise, SeriesPromise, Views};
+use crate::promise::{NamedView, Promise, SeriesPromise, Views};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -66,6 +66,18 @@ const FIRST_ROW: &str = "Where the table has several rows of a person, only the 
 const LATEST_ROW: &str = "Where the table has several rows of a person, only the latest one is published.";
 
 impl PolicyFile {
+    /// Takes columns in another order, if that has all of them.
+    pub fn sort_columns(&mut self, wanted: &[&str]) {
+        self.schema = self.schema.in_order_of(wanted);
+        if let Promised::Views(views) = &mut self.promise {
+            let place: Vec<&str> = self.schema.published_columns().collect();
+            let sort = |view: &mut NamedView| {
+                view.columns.sort_by_key(|name| place.iter().position(|known| known == name));
+            };
+            views.list.iter_mut().for_each(sort);
+        }
+    }
+
     /// All promises, the one in `[promise]` first.
     pub fn promises(&self) -> Vec<Promise> {
         match &self.promise {

@@ -1,7 +1,7 @@
 //! Amendments: the values that a policy's columns gained since the last release, and how the vault's codes shift.
 //!
-//! The vault keeps only the digest of a tree. The tree itself is in the manifest of the last release, and is trusted
-//! only if it has that digest.
+//! The vault keeps the order of columns, and only the digest of a tree. The tree itself is in the manifest of the last
+//! release, and is trusted only if it has that digest.
 
 use crate::folder;
 use crate::ingest::{AddedLeaves, Remembered};
@@ -107,26 +107,32 @@ impl Amended {
     }
 }
 
-/// A schema with its columns in the order of the last release that tells: codes in the vault are known by their place. A
-/// policy file may list its columns in any order.
-pub(super) fn in_published_order(store: &Store, schema: &Schema) -> Schema {
-    let folders = (1..=store.releases()).rev().map(|number| store.release_folder(number));
-    let before = folders.filter_map(|folder| folder::read_schema(&folder).ok()).find(|before| !before.quasi.is_empty());
-    before.map_or_else(|| schema.clone(), |before| schema.in_order_of(&before))
-}
-
-/// A schema with its values in the order of the last release, if it grew from that.
-pub(super) fn published_order(store: &Store, schema: &Schema) -> Schema {
-    let before = folder::read_schema(&store.release_folder(store.releases())).ok();
-    let grown = before.and_then(|before| schema.grown_from(&before).ok());
-    grown.map_or_else(|| schema.clone(), |(schema, _, _)| schema)
+/// Without a vault: columns in the order of the last release that tells, and values in the order of the last release, if
+/// the policy grew from that.
+pub(super) fn take_published_order(store: &Store, policy: &mut PolicyFile) {
+    if let Some(before) = published_schemas(store).next() {
+        policy.sort_columns(&before.published_columns().collect::<Vec<_>>());
+    }
+    let before = published(store, store.releases());
+    if let Some((schema, _, _)) = before.and_then(|before| policy.schema.grown_from(&before).ok()) {
+        policy.schema = schema;
+    }
 }
 
 /// The schema that the vault remembers, from the last release that has it; releases made elsewhere have none.
 fn published_schema(last: &Remembered, store: &Store) -> Option<Schema> {
-    let folders = (1..=store.releases()).rev().map(|number| store.release_folder(number));
-    let mut schemas = folders.filter_map(|folder| folder::read_schema(&folder).ok());
-    schemas.find(|schema| !schema.quasi.is_empty() && !last.differs_in_quasi(schema))
+    published_schemas(store).find(|schema| !last.differs_in_quasi(schema))
+}
+
+/// What releases say of their columns, the last one first, as far as they are there.
+fn published_schemas(store: &Store) -> impl Iterator<Item = Schema> {
+    let schemas = (1..=store.releases()).rev().filter_map(|number| published(store, number));
+    schemas.filter(|schema| !schema.quasi.is_empty())
+}
+
+/// What a release says of its columns.
+fn published(store: &Store, number: u32) -> Option<Schema> {
+    folder::schema_of_manifest(&store.release_file(number, folder::MANIFEST).ok()?).ok()
 }
 
 /// Whether a promise can take new values; the error says, in words, why not.

@@ -81,6 +81,8 @@ impl Project {
         if keys.is_empty() {
             return Ok(());
         }
+        // A line by a key that is not listed would be refused by everyone who checks the series.
+        self.assert_signer()?;
         let history = self.kept_history()?;
         self.forget(history, &keys, &[], None, Erased::default()).map(drop)
     }

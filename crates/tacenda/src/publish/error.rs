@@ -226,7 +226,7 @@ coded! {
         OtherVersions = "R709", "other versions in the cluster",
             "Machines of a cluster form groups and judge them. Another version may form other groups, so it is refused. Install the \
              same wheel on the driver and on every machine.";
-        #[error("this table cannot be published from a cluster: {why}; publish it on one machine with tacenda publish")]
+        #[error("this table cannot be published from a cluster: {why}; publish it on one machine with tacenda publish, in a project that is a folder")]
         NotInCluster {
             /// Why not.
             why: &'static str,

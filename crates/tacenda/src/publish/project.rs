@@ -383,6 +383,10 @@ impl Project {
         accepted: Option<&str>,
     ) -> Result<(), ProjectError> {
         let now = (self.machine.clock)();
+        if access == Access::Publish && accepted.is_some() {
+            // The reason becomes a signed line, and lines stay for ever.
+            self.assert_signer()?;
+        }
         match (&mut self.store, access) {
             (Some(store), Access::Publish) => {
                 store.hold_against(anchors, &now, accepted)?;
@@ -1005,18 +1009,19 @@ impl Project {
         if store.releases() == 0 {
             return Ok(());
         }
-        let schema = &mut self.loaded.policy.schema;
-        *schema = amend::in_published_order(store, schema);
+        let policy = &mut self.loaded.policy;
         if !store.has_vault() {
             // Whether the policy may follow is not checked, because nothing can be published from here.
-            self.loaded.policy.schema = amend::published_order(store, &self.loaded.policy.schema);
+            amend::take_published_order(store, policy);
             return Ok(());
         }
         let (_, last) = store.policy()?;
         let loosened = |why: String| ProjectError::Loosened { why };
         let mut last =
             Remembered::read(&last).ok_or_else(|| loosened("the policy of the last release cannot be read".into()))?;
-        let amended = Amended::since(&mut last, store, &mut self.loaded.policy);
+        // Codes in the vault are known by their place, and a policy file may list its columns in any order.
+        policy.sort_columns(&last.order());
+        let amended = Amended::since(&mut last, store, policy);
         self.amended = amended.map_err(|why| loosened(format!("{why}: that needs a new series")))?;
         let next = Remembered::of(&self.loaded.policy);
         last.may_be_followed_by(&next).map_err(|looser| loosened(looser.to_string()))

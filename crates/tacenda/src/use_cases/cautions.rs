@@ -30,7 +30,8 @@ pub fn before_publishing(project: &ProjectFolder) -> Vec<String> {
                    encrypts it";
         cautions.push(why.into());
     }
-    let own = project.keys.as_ref().and_then(|keys| keys.public().ok().flatten());
+    // A key that is damaged or open to others is told of by whoever wants to sign with it.
+    let Ok(own) = project.keys.as_ref().map_or(Ok(None), |keys| keys.public()) else { return cautions };
     let last = store.last_signer().filter(|_| store.releases() > 0);
     let (own, last) = (own.as_ref().map(|key| key.id()), last);
     match (last, own) {

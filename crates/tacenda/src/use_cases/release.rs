@@ -161,11 +161,7 @@ impl ReleaseRequest {
         let table = self.table()?;
         let mut project = self.project.open(Access::Publish)?;
         self.backup.iter().for_each(|file| project.back_up_to(file));
-        project.assert_as_published()?;
-        // Only the last release is hashed as a whole, and only where that does not fetch it from afar.
-        if let Some(store) = project.store().filter(|_| self.project.place.is_none()) {
-            store.vouch_last()?;
-        }
+        self.assert_as_published(&project)?;
         let step = |what: &str| progress(REHEARSED, what);
         let done = plan.as_ref().and_then(|plan| project.published_with(&plan.label, &plan.input));
         if let Some(number) = done {
@@ -209,6 +205,16 @@ impl ReleaseRequest {
 }
 
 impl ReleaseRequest {
+    /// Refuses to go on from releases that are not what was published. Only the last one is hashed as a whole, and only
+    /// where that does not fetch it from afar.
+    fn assert_as_published(&self, project: &Project) -> Result<(), UseCaseError> {
+        project.assert_as_published()?;
+        match project.store().filter(|_| self.project.place.is_none()) {
+            Some(store) => Ok(store.vouch_last()?),
+            None => Ok(()),
+        }
+    }
+
     /// The same with a table that a cluster has. The cluster forms the release and judges it unit by unit.
     pub fn prepare_in(
         self,
@@ -217,16 +223,17 @@ impl ReleaseRequest {
         cut: ClusterCut,
         progress: Progress<'_>,
     ) -> Result<Next, UseCaseError> {
-        let mut project = self.project.open(Access::Publish)?;
-        self.backup.iter().for_each(|file| project.back_up_to(file));
-        project.assert_as_published()?;
-        project.assert_signatures(None)?;
-        project.assert_backup()?;
-        if self.project.place.is_some() && !project.databases().deliver.is_empty() {
+        // Asked before the project is opened for writing: in object storage that already takes the turn of another driver.
+        if self.project.place.is_some() && !self.project.open(Access::Look)?.databases().deliver.is_empty() {
             // What is delivered is read from a folder.
             let cannot = "a project in object storage delivers to no database; leave out [deliver]";
             return Err(UseCaseError::usage(cannot));
         }
+        let mut project = self.project.open(Access::Publish)?;
+        self.backup.iter().for_each(|file| project.back_up_to(file));
+        self.assert_as_published(&project)?;
+        project.assert_signatures(None)?;
+        project.assert_backup()?;
         let step = |what: &str| progress(CLUSTER_STEPS, what);
         let table = ClusterTable { columns, parts: cut.parts, unit: cut.unit, memory: self.memory };
         let next = self.next();

@@ -56,7 +56,7 @@ pub fn start_over(project: &ProjectFolder, name: Option<&str>) -> Result<StartOv
     }
     let store = match Store::open_write(project.disk()?, root) {
         // Without its vault nobody can publish in it, so there is nothing to lock out. It moves as it is.
-        Err(LedgerError::VaultMissing { .. }) => Store::open_look(project.disk()?, root)?,
+        Err(LedgerError::VaultMissing { .. }) => Store::open_outside(project.disk()?, root)?,
         opened => opened?,
     };
     let old_series = store.series().to_string();

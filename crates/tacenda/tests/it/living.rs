@@ -476,6 +476,65 @@ fn columns_move_and_take_missing_values() {
     }
 }
 
+/// The vault knows the order of columns, so nothing is mixed up where releases were moved to another place. What is low
+/// stays low, also for people of whom a table of changes says nothing.
+#[test]
+fn columns_move_where_releases_are_archived() {
+    let lab = Lab::new();
+    let column = |name: &str| format!("{name} = {{ role = \"quasi\", type = \"integer\", domain = [0, 100] }}\n");
+    let policy = |columns: [&str; 2]| {
+        let columns = columns.map(column).concat();
+        let text = format!(
+            "policy = 1\n[series]\nname = \"living\"\n[columns]\nid = {{ role = \"identifier\" }}\n{columns}illness = \
+             {{ role = \"sensitive\", type = \"category\" }}\n[promise]\nmodel = \"m-invariance\"\nm = 2\n\
+             [counterfeits]\nmax_share = 0.5\n[withheld]\nmax_share = 0.5\n"
+        );
+        fs::write(lab.root().join("tacenda.toml"), text).unwrap();
+    };
+    let rows = |ids: std::ops::Range<u64>, more: &str| -> String {
+        ids.map(|id| format!("{more}{id},{},{},{}\n", id % 50, 50 + id % 50, ["flu", "gout", "rash"][id as usize % 3])).collect()
+    };
+    policy(["low", "high"]);
+    fs::write(lab.root().join("table.csv"), format!("id,low,high,illness\n{}", rows(0..90, ""))).unwrap();
+    lab.publish(Some("Q1")).unwrap();
+    fs::rename(lab.root().join("releases"), lab.root().join("archive")).unwrap();
+    policy(["high", "low"]);
+    assert!(lab.publish(None).unwrap().already, "the same table");
+    fs::write(lab.root().join("table.csv"), format!("op,id,low,high,illness\n{}", rows(90..120, "I,"))).unwrap();
+    let request = ReleaseRequest { delta: true, label: Some("Q2".into()), ..lab.request() };
+    request.prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap();
+    let cells = lab.cells(2);
+    assert!(cells.len() >= 120);
+    for row in &cells {
+        let end = row[1].trim_end_matches([')', ']']).rsplit(',').next().unwrap().trim_start_matches('[');
+        assert!(end.parse::<u32>().unwrap() <= 50, "{row:?}");
+    }
+}
+
+/// A view has some of the columns only; its project keeps the order of all.
+#[test]
+fn columns_of_views_move() {
+    let lab = Lab::new();
+    let column = |name: &str| format!("{name} = {{ role = \"quasi\", type = \"integer\", domain = [0, 100] }}\n");
+    let policy = |columns: [&str; 3]| {
+        let columns = columns.map(column).concat();
+        let text = format!(
+            "policy = 1\n[series]\nname = \"living\"\n[columns]\nid = {{ role = \"identifier\" }}\n{columns}illness = \
+             {{ role = \"sensitive\", type = \"category\", values = [\"flu\", \"gout\", \"rash\"] }}\n[promise]\nmodel = \"xy-anonymity\"\n\
+             k = 3\nx = [\"a\", \"b\"]\ny = [\"illness\"]\n[views.one]\ncolumns = [\"a\", \"b\"]\n\
+             recipients = [\"r\"]\n[views.two]\ncolumns = [\"c\", \"illness\"]\nrecipients = [\"r\"]\n"
+        );
+        fs::write(lab.root().join("tacenda.toml"), text).unwrap();
+    };
+    let row = |id: u64| format!("{id},{},{},{},{}\n", id % 40, 50 + id % 40, id % 90, ["flu", "gout", "rash"][id as usize % 3]);
+    policy(["a", "b", "c"]);
+    fs::write(lab.root().join("table.csv"), format!("id,a,b,c,illness\n{}", (0..90).map(row).collect::<String>())).unwrap();
+    let view = |name: &str| ReleaseRequest { view: Some(name.into()), ..lab.request() };
+    view("one").prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap();
+    policy(["b", "c", "a"]);
+    view("two").prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap();
+}
+
 /// A release that was withdrawn is told of, and stays counted.
 #[test]
 fn a_release_is_withdrawn_once_and_recipients_are_told() {

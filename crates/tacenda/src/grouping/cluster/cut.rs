@@ -139,7 +139,8 @@ impl Tally {
         }
         let mut width = 0;
         for (lo, hi, start) in &mut ends {
-            let codes = (*hi - *lo) as usize + 1;
+            // Of no rows there is neither a least nor a greatest code.
+            let codes = hi.saturating_sub(*lo) as usize + 1;
             if codes <= 4 * rows.len() + 1 {
                 *start = Some(width);
                 width += codes;

@@ -150,6 +150,11 @@ impl Remembered {
         &self.added
     }
 
+    /// The published columns, in the order of their codes in the vault.
+    pub fn order(&self) -> Vec<&str> {
+        self.order.iter().map(String::as_str).collect()
+    }
+
     /// Whether a quasi column differs from the remembered one, even only in the order of its values.
     pub fn differs_in_quasi(&self, schema: &Schema) -> bool {
         schema.quasi.iter().any(|quasi| self.columns.get(&quasi.name) != Some(&quasi_column(quasi)))
