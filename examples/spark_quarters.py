@@ -65,8 +65,8 @@ def main(at, people):
         print(f"{release.label}: release {release.number}, {len(release)} rows, already published: {release.already}")
 
     # What a recipient does: read the newest release and count.
-    newest = spark.read.parquet(str(release.folder / "stays.parquet"))
-    newest.groupBy("ward_label" if "ward_label" in newest.columns else "ward").count().show()
+    newest = spark.read.parquet(str(release.folder / f"stays-r{release.number:04}.parquet"))
+    newest.groupBy("ward").count().show()
     spark.stop()
 
 

@@ -1,6 +1,6 @@
 //! Object storage that Python reaches: `tacenda.objects.Bucket`, over the package `obstore`. Nothing is decided here.
 
-use crate::work::Errand;
+use crate::work::{Errand, unless_it_ends};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
 use std::io::{self, Read};
@@ -20,8 +20,13 @@ struct PyBucket(Py<PyAny>);
 
 impl PyBucket {
     fn ask<T>(&self, read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> io::Result<T> {
-        Python::attach(|py| Ok(read(self.0.bind(py))?))
+        told(Python::attach(|py| read(self.0.bind(py))))
     }
+}
+
+/// What Python answers. Ctrl-C is no error of the storage.
+fn told<T>(answer: PyResult<T>) -> io::Result<T> {
+    answer.map_err(|error| unless_it_ends(error).into())
 }
 
 impl Objects for PyBucket {
@@ -72,10 +77,10 @@ struct Chunks {
 impl Read for Chunks {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         while self.at == self.chunk.len() {
-            let next = Python::attach(|py| -> PyResult<Option<Vec<u8>>> {
+            let next = told(Python::attach(|py| -> PyResult<Option<Vec<u8>>> {
                 let next = self.chunks.bind(py).clone().next().transpose()?;
                 next.map(|chunk| Ok(chunk.cast::<PyBytes>()?.as_bytes().to_vec())).transpose()
-            })?;
+            }))?;
             let Some(chunk) = next else { return Ok(0) };
             (self.chunk, self.at) = (chunk, 0);
         }

@@ -4,6 +4,7 @@ Usage: spark_test.py TACENDA, with the package on PYTHONPATH, pyspark[connect] a
 is a driver that is killed, `spark_test.py --connect …` one that knows its cluster through Spark Connect only.
 """
 
+import doctest
 import os
 import random
 import shutil
@@ -14,10 +15,12 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow
 import pyarrow.parquet
 import tacenda
+from tacenda import objects
 from tacenda.objects import Bucket, fetch
 from tacenda.spark import Series
 
@@ -221,6 +224,17 @@ def refusals(lab, spark):
     except tacenda.InputError as error:
         assert error.code.startswith("P"), error.code
     assert not (folder / "releases").exists() or not data(folder)
+    # A step that fails leaves nothing on the cluster.
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions
+
+    try:
+        broken = frame(spark, rows, 3, 1).withColumn("age", functions.expr("if(age >= 0, raise_error('broken'), age)"))
+        lab.series(spark, lab.copy(), parts=4, unit=300).publish(broken, "one")
+        raise AssertionError("a table that cannot be read was expected to be refused")
+    except PySparkException:
+        pass
+    assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
 
 
 def other_promises(root, spark, everyone):
@@ -433,6 +447,90 @@ def a_killed_driver_in_storage(lab, spark, stored, process):
     assert not stored.bucket.list(".tacenda/staging/")
 
 
+def interrupted_in_storage(lab, spark, url):
+    """Ctrl-C before the commit ends the work. After it, the work goes on to its end, and then Ctrl-C is told of. Meanwhile all
+    copies are made in pieces."""
+    stored = Stored(lab, url)
+    for name, is_published in (("list", False), ("copy", True)):
+        came, call = [], getattr(Bucket, name)
+
+        def interrupting(*said):
+            if not came:
+                came.append(True)
+                signal.raise_signal(signal.SIGINT)
+            return call(*said)
+
+        setattr(Bucket, name, interrupting)
+        limit, objects.COPIED_BY_THE_STORAGE = objects.COPIED_BY_THE_STORAGE, 0
+        handler = signal.getsignal(signal.SIGINT)
+        try:
+            stored.series(spark, parts=4, unit=300).publish(frame(spark, lab.rounds[0], 3, 4), "round 0")
+            raise AssertionError("Ctrl-C is told of")
+        except KeyboardInterrupt:
+            assert came, "it came where it was meant to"
+        finally:
+            setattr(Bucket, name, call)
+            objects.COPIED_BY_THE_STORAGE = limit
+        assert signal.getsignal(signal.SIGINT) is handler
+        assert bool(stored.bucket.list("releases/")) == is_published, name
+    assert stored.data() == lab.wanted[0] and not stored.bucket.list(".tacenda/staging/")
+
+
+def copies_in_pieces(url):
+    """A large object is copied by way of this machine. Its copy is whole, or not there."""
+    bucket, content = Bucket(url), random.Random(1).randbytes(20 << 20)
+    limit, objects.COPIED_BY_THE_STORAGE = objects.COPIED_BY_THE_STORAGE, 1 << 20
+    try:
+        bucket.put("whole", content)
+        bucket.copy("whole", "copy")
+        assert bucket.get("copy") == content
+
+        for ended in (OSError("the line is cut"), KeyboardInterrupt()):
+            calls = bucket._calls
+
+            def first_piece_only(store, key, *, start, end):
+                if start:
+                    raise ended
+                return calls.get_range(store, key, start=start, end=end)
+
+            bucket._calls = SimpleNamespace(head=calls.head, open_writer=calls.open_writer, get_range=first_piece_only)
+            try:
+                bucket.copy("whole", "half")
+                raise AssertionError("the copy was to end in the middle")
+            except type(ended):
+                pass
+            finally:
+                bucket._calls = calls
+            assert not bucket.has("half") and sorted(bucket.list("")) == ["copy", "whole"]
+        try:
+            bucket.copy("nothing", "copy")
+            raise AssertionError("there is nothing to copy")
+        except FileNotFoundError:
+            assert bucket.get("copy") == content
+    finally:
+        objects.COPIED_BY_THE_STORAGE = limit
+
+
+def errors_are_one_line(bucket, absent):
+    """No error tells what a request said, nor what the storage answered."""
+    for work, kind in [
+        (lambda: bucket.get("nothing"), FileNotFoundError),
+        (lambda: bucket.chunks("nothing"), FileNotFoundError),
+        (lambda: bucket.copy("nothing", "something"), FileNotFoundError),
+        (lambda: bucket.put_if_absent("lines/0", b""), FileExistsError),
+        (lambda: absent.list("folder/"), OSError),
+        (lambda: absent.put("key", b""), OSError),
+    ]:
+        try:
+            work()
+            raise AssertionError("an error was expected")
+        except OSError as error:
+            assert isinstance(error, kind), error
+            text = str(error)
+            assert text.startswith("object storage: ") and len(text.splitlines()) == 1, text
+            assert not any(word in text for word in ("?", "<", "list-type=", "Debug", "canary")), text
+
+
 def one_line(url, at_once):
     """Two writers of one line: one of them wins, and its line is there."""
     buckets = [Bucket(url) for _ in range(2)]
@@ -472,13 +570,16 @@ def s3(lab, spark):
         os.environ.update(AWS_ENDPOINT_URL=endpoint, AWS_ALLOW_HTTP="true", AWS_REGION="us-east-1", **secrets)
         boto3.client("s3", endpoint_url=endpoint).create_bucket(Bucket="stays")
         one_line("s3://stays/lines", at_once=False)
+        errors_are_one_line(Bucket("s3://stays"), Bucket("s3://absent/stays"))
+        copies_in_pieces("s3://stays/large")
         stored = Stored(lab, "s3://stays/a series")
         object_storage(lab, spark, stored)
         try:
             Series(spark, stored.folder / "tacenda.toml", "s3://absent/stays").publish(frame(spark, lab.rounds[0], 1, 1), "one")
             raise AssertionError("there is no such bucket")
         except tacenda.TacendaError as error:
-            assert "canary" not in str(error), error
+            text = str(error)
+            assert "canary" not in text and "list-type=" not in text and len(text.splitlines()) == 1, text
         everything = [stored.bucket.get(key) for key in stored.bucket.list("")]
         assert everything and not [one for one in everything if b"canary" in one]
     finally:
@@ -529,6 +630,10 @@ def main(command):
         told("a killed driver, object storage", lambda: a_killed_driver_in_storage(lab, spark, killed, driver))
         told("two writers of one line", lambda: one_line(f"file://{root}/lines", at_once=True))
         told("two drivers, object storage", lambda: two_drivers_in_storage(lab, spark, f"file://{root}/two"))
+        told("Ctrl-C, object storage", lambda: interrupted_in_storage(lab, spark, f"file://{root}/interrupted"))
+        failed, tried = doctest.testmod(objects, optionflags=doctest.ELLIPSIS)
+        assert tried > 5 and not failed
+        told("copies in pieces", lambda: copies_in_pieces(f"file://{root}/large"))
         told("a series on S3", lambda: s3(lab, spark))
         told("a killed executor", lambda: a_killed_executor(lab, spark))
         spark.stop()

@@ -24,6 +24,12 @@ def worst_finding(files: "list[str]") -> str:
     return audit.sentence if first is None else first.code
 
 
+def manifest(release: tacenda.Release) -> str:
+    if release.folder is None:
+        return f"{release.url}/manifest.json"
+    return (release.folder / "manifest.json").read_text()
+
+
 def codes(folder: Path) -> "list[str]":
     try:
         release = tacenda.Project(folder).publish("q1.csv", "2026-Q1")

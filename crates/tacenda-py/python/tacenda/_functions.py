@@ -97,17 +97,31 @@ def count(release: Path, where: str = "") -> answers.CountReport:
     """Counts people in a release folder who meet a condition, such as ``age >= 65 and disease = flu``.
 
     ``estimate`` is the expected number; no fewer than ``lowest`` and no more than ``highest`` are possible.
+
+    >>> counted = tacenda.count("stays/releases/stays/r0001", "age >= 60 and disease = flu")
+    >>> counted.lowest, counted.estimate, counted.highest
+    (1, 1.0, 1)
     """
     return ask(answers.CountReport, "count", {"release": release_name(release), "where": where})
 
 
 def show(release: Path) -> answers.ShowReport:
-    """What a recipient can see of a release folder: rows, groups, promise, loss."""
+    """What a recipient can see of a release folder: rows, groups, promise, loss.
+
+    >>> shown = tacenda.show("stays/releases/stays/r0002")
+    >>> shown.label, shown.rows, shown.counterfeits
+    ('2026-Q2', 6, 0)
+    """
     return ask(answers.ShowReport, "show", {"release": release_name(release)})
 
 
 def diff(first: Path, second: Path) -> answers.DiffReport:
-    """What a recipient sees change from one release folder to another: sums only."""
+    """What a recipient sees change from one release folder to another: sums only.
+
+    >>> changed = tacenda.diff("stays/releases/stays/r0001", "stays/releases/stays/r0002")
+    >>> changed.from_.rows, changed.to.rows
+    (4, 6)
+    """
     return ask(answers.DiffReport, "diff", {"from": release_name(first), "to": release_name(second)})
 
 
@@ -129,12 +143,23 @@ def verify(
 
 
 def restore(backup: Path, folder: Path, *, keys: Optional[Path] = None, anchor: Optional[Path] = None) -> answers.BackupReport:
-    """Puts a backup back into a folder that has no project."""
+    """Puts a backup back into a folder that has no project.
+
+    >>> _ = project.backup("stays.age")
+    >>> tacenda.restore("stays.age", "again", keys="keys", anchor="another anchor").releases
+    2
+    """
     return ask(answers.BackupReport, "restore", {"file": backup, "root": folder, "keys": keys, "anchor": anchor})
 
 
 def approve(plan: Path, *, keys: Optional[Path] = None) -> answers.ApproveReport:
-    """Approves a plan with your key, as a second person. The ledger will record the key."""
+    """Approves a plan with your key, as a second person. The ledger will record the key.
+
+    >>> plan = project.plan(stays, "2026-Q3", file="plan.json").plan
+    >>> key = tacenda.Keys("her keys").new(passphrase=None)
+    >>> tacenda.approve(plan, keys="her keys").key == key.key
+    True
+    """
     return ask(answers.ApproveReport, "approve", {"plan": plan, "keys": keys})
 
 
@@ -194,6 +219,13 @@ class Keys:
 
     They are in ``folder``, or in tacenda/keys in the user's configuration folder. A key that has a passphrase takes it from
     ``TACENDA_PASSPHRASE``.
+
+    >>> keys = tacenda.Keys("her keys")
+    >>> first = keys.new(passphrase=None)
+    >>> keys.show().public_key == first.public_key
+    True
+    >>> keys.rotate(passphrase=None).follows == first.key
+    True
     """
 
     def __init__(self, folder: Optional[Path] = None) -> None:

@@ -1,6 +1,6 @@
 """The part in Rust. Import `tacenda`, not this."""
 
-import os
+import pathlib
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from tacenda import answers
@@ -51,7 +51,7 @@ class Release:
     @property
     def already(self) -> bool: ...
     @property
-    def folder(self) -> Optional["os.PathLike[str]"]: ...
+    def folder(self) -> Optional[pathlib.Path]: ...
     @property
     def url(self) -> Optional[str]: ...
     @property

@@ -23,6 +23,8 @@ class Project:
     release folder: it stands in for an anchor that is lost. ``keys`` is the folder with your keys. A passphrase comes from
     ``TACENDA_PASSPHRASE``.
 
+    Examples of the methods are about a project as this one makes it, once a second quarter is published with two more people:
+
     >>> import pandas, pathlib, tacenda, tempfile
     >>> home = tempfile.TemporaryDirectory()
     >>> keys, anchor, root = (pathlib.Path(home.name) / name for name in ("keys", "anchor", "stays"))
@@ -82,6 +84,9 @@ class Project:
         """Is the policy sound, and can these data keep it? Writes nothing.
 
         ``what_if`` tries other parameters, such as ``m=2..6``.
+
+        >>> [row.parameter for row in project.check(stays, what_if="m=2..3").what_if]
+        ['m = 2', 'm = 3']
         """
         data = None if data is None else table(data)
         return self._ask(
@@ -96,6 +101,9 @@ class Project:
         """The next release, to look at. Nothing is published; publishing the same data gives the same rows.
 
         Without ``data`` the table comes from the ``[source]`` of the policy file.
+
+        >>> project.rehearse(stays, "2026-Q3").number, project.show().release
+        (3, 2)
         """
         return self._ask(
             Release, "rehearse", progress, data=None if data is None else table(data), label=label, delta=delta, view=view,
@@ -109,6 +117,11 @@ class Project:
         """Rehearses the next release, says what it costs, and writes the plan: ``publish(plan=answer.plan)`` publishes it.
 
         Without ``data`` the table comes from the ``[source]`` of the policy file.
+
+        >>> project.plan(stays, "2026-Q3", file="plan.json").summary.people
+        6
+        >>> project.publish(plan="plan.json").label
+        '2026-Q3'
         """
         return self._ask(
             answers.PlanReport, "plan", progress, data=None if data is None else table(data), label=label, file=file, delta=delta,
@@ -125,6 +138,10 @@ class Project:
         If the same data were published under this label before, nothing is done, and ``release.already`` is true. Ctrl-C
         ends it before anything is published, and never in the middle. Without ``data`` and ``plan`` the table comes from the
         ``[source]`` of the policy file. ``release.report.deliveries`` says what was delivered to databases, and what was not.
+
+        >>> release = project.publish(stays, "2026-Q3")
+        >>> release.number, release.already, release.folder.name
+        (3, False, 'r0003')
         """
         if plan is not None and (data is not None or label is not None or delta or view is not None):
             raise ValueError("a plan names its data, label and view itself")
@@ -160,6 +177,9 @@ class Project:
         """Attacks everything published so far, as :func:`tacenda.audit` does. ``k`` and ``l`` are what is promised.
 
         ``truth`` are the private tables behind all releases, in order; the vault has the last one only.
+
+        >>> project.audit(truth=[first_stays, stays], effort="quick").report["releases"][1]["label"]
+        '2026-Q2'
         """
         return Audit(ask(_native.Report, "audit", {**self._where, **_said(locals())}, progress))
 
@@ -171,6 +191,9 @@ class Project:
         """The report for ``recipient``, ``steward`` or ``auditor``. ``html`` is its page; a notebook shows it.
 
         ``language`` (``en``, ``de``, ``fr``) is for recipients; without it, the policy file's is taken.
+
+        >>> '<html lang="de">' in project.report(language="de", effort="quick").html
+        True
         """
         return Report(self._ask(
             _native.Report, "report", progress, edition=edition, language=language, truth=tables(truth), review_by=review_by,
@@ -178,40 +201,70 @@ class Project:
         ))
 
     def count(self, release: Named, where: str = "") -> answers.CountReport:
-        """Counts people in a release who meet a condition. See :func:`tacenda.count`."""
+        """Counts people in a release who meet a condition. See :func:`tacenda.count`.
+
+        >>> counted = project.count("2026-Q1", "age >= 60 and disease = flu")
+        >>> counted.lowest, counted.estimate, counted.highest
+        (1, 1.0, 1)
+        """
         return self._ask(answers.CountReport, "count", release=release_name(release), where=where)
 
     def show(self, release: Optional[Named] = None) -> answers.ShowReport:
-        """What a recipient can see of a release, by its number or label; of the last one if none is named."""
+        """What a recipient can see of a release, by its number or label; of the last one if none is named.
+
+        >>> project.show().label, project.show(1).rows
+        ('2026-Q2', 4)
+        """
         name = None if release is None else release_name(release)
         return self._ask(answers.ShowReport, "show", release=name)
 
     def diff(self, first: Named, second: Named) -> answers.DiffReport:
-        """What a recipient sees change from one release to another: sums only."""
+        """What a recipient sees change from one release to another: sums only.
+
+        >>> changed = project.diff(1, "2026-Q2")
+        >>> changed.from_.rows, changed.to.rows
+        (4, 6)
+        """
         return ask(
             answers.DiffReport, "diff", {**self._where, "from": release_name(first), "to": release_name(second)}
         )
 
     def log(self) -> List[answers.LogEvent]:
-        """The events of the series, the oldest first, as ``tacenda log --format json`` lists them."""
+        """The events of the series, the oldest first, as ``tacenda log --format json`` lists them.
+
+        >>> [line.event for line in project.log()]
+        ['init', 'publish', 'publish']
+        """
         return self._ask(answers.LogReport, "log").events
 
     def verify(self, key: Union[str, Iterable[str]] = (), *, progress: Progress = None) -> answers.VerifyReport:
         """Checks ledger, vault and releases against their digests: ``whole``, ``faults``, ``signed_by``.
 
         ``key`` is the publisher's public key, its file, or a list of them; then only what is signed by it counts.
+
+        >>> project.verify().whole
+        True
         """
         return self._ask(answers.VerifyReport, "verify", progress, key=key)
 
     def receipt(self) -> answers.ReceiptReport:
-        """How far the series has come. ``receipt["text"]`` is to be printed and kept apart; ``markdown`` and ``html`` too."""
+        """How far the series has come. ``receipt["text"]`` is to be printed and kept apart; ``markdown`` and ``html`` too.
+
+        >>> receipt = project.receipt()
+        >>> receipt.lines, len(receipt.releases)
+        (3, 2)
+        """
         report: answers.ReceiptReport
         report, forms = self._ask(tuple, "receipt")
         report.update(zip(("text", "markdown", "html"), forms))
         return report
 
     def retract(self, release: Named, because: str) -> answers.RetractReport:
-        """Declares a release withdrawn: the next release tells recipients. Later ones are still judged together with it."""
+        """Declares a release withdrawn: the next release tells recipients. Later ones are still judged together with it.
+
+        >>> project.retract("2026-Q1", "ages were wrong").release
+        1
+        """
         return self._ask(answers.RetractReport, "retract", release=release_name(release), because=because)
 
     def deliver(
@@ -230,25 +283,45 @@ class Project:
 
         The answer says what cannot be erased (``stays``) and what the next release does (``departures``). An identifier that
         nobody has is no error: ``unknown`` counts these, and ``unknown_at`` says which they are.
+
+        >>> erased = project.erase(["p6", "nobody"])
+        >>> erased.people, erased.unknown
+        (1, 1)
         """
         return self._ask(answers.EraseReport, "erase", identifiers=identifiers)
 
     def retain(self, releases: int) -> answers.EraseReport:
-        """Forgets people who left and have not been published for so many releases."""
+        """Forgets people who left and have not been published for so many releases.
+
+        >>> project.retain(4).people
+        0
+        """
         return self._ask(answers.EraseReport, "retain", releases=releases)
 
     def new(self, name: Optional[str] = None) -> answers.NewReport:
-        """Starts a new series in this folder after a false start. The old one is kept in ``earlier/``."""
+        """Starts a new series in this folder after a false start. The old one is kept in ``earlier/``.
+
+        >>> begun = project.new("stays-2")
+        >>> begun.old_series, begun.new_series
+        ('stays', 'stays-2')
+        """
         return self._ask(answers.NewReport, "new", name=name)
 
     def backup(self, file: Path) -> answers.BackupReport:
-        """Writes the project into one file, encrypted for your key and the recovery key. :func:`tacenda.restore` reads it."""
+        """Writes the project into one file, encrypted for your key and the recovery key. :func:`tacenda.restore` reads it.
+
+        >>> project.backup("stays.age").releases
+        2
+        """
         return self._ask(answers.BackupReport, "backup", file=file)
 
     def vault(self, how: str) -> answers.VaultReport:
         """The private vault: ``lock`` encrypts it, ``rekey`` gives it a new key, ``unlock`` decrypts it.
 
         A person who reads the files of a decrypted vault can re-identify everyone.
+
+        >>> project.vault("rekey").encrypted
+        True
         """
         return self._ask(answers.VaultReport, "vault", how=how)
 

@@ -31,6 +31,13 @@ SCHEMES = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "file")
 
 CHUNK = 8 << 20
 
+COPIED_BY_THE_STORAGE = 1 << 30
+"""An object over so many bytes is copied by way of this machine: S3 copies none over 5 GiB, and an answer is not waited for as
+long as a large copy may take."""
+
+MOST_PIECES = 9_000
+"""S3 takes an object in 10,000 pieces at most."""
+
 KINDS: Dict[str, Type[OSError]] = {
     "NotFoundError": FileNotFoundError,
     "AlreadyExistsError": FileExistsError,
@@ -41,7 +48,11 @@ KINDS: Dict[str, Type[OSError]] = {
 
 
 def is_url(place: Any) -> bool:
-    """Whether a place is a URL, and not a folder."""
+    """Whether a place is a URL, and not a folder.
+
+    >>> is_url("s3://bucket/stays"), is_url("/mnt/stays")
+    (True, False)
+    """
     return isinstance(place, str) and "://" in place
 
 
@@ -58,7 +69,21 @@ def fetch(url: str, folder: Path, *, vault: bool = False) -> List[str]:
 
 
 class Bucket:
-    """What Tacenda needs from object storage. Keys are relative to the URL. Errors are those of files."""
+    """What Tacenda needs from object storage. Keys are relative to the URL. Errors are those of files.
+
+    >>> import pathlib, tempfile
+    >>> home = tempfile.TemporaryDirectory()
+    >>> bucket = Bucket(pathlib.Path(home.name).as_uri() + "/stays")
+    >>> bucket.put("folder/key", b"what it holds")
+    >>> bucket.copy("folder/key", "folder/copy")
+    >>> sorted(bucket.list("folder")), bucket.get("folder/copy")
+    (['folder/copy', 'folder/key'], b'what it holds')
+    >>> bucket.get("nothing")
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: object storage: ...
+    >>> home.cleanup()
+    """
 
     def __init__(self, url: str) -> None:
         scheme, _, rest = url.partition("://")
@@ -111,7 +136,8 @@ class Bucket:
 
     def put_file(self, key: str, path: Path) -> None:
         with _told():
-            self._calls.put(self._store, key, pathlib.Path(path))
+            piece = _piece(os.path.getsize(path))
+            self._calls.put(self._store, key, pathlib.Path(path), chunk_size=piece, max_concurrency=8)
 
     def put_if_absent(self, key: str, content: bytes) -> None:
         with _told():
@@ -119,7 +145,23 @@ class Bucket:
 
     def copy(self, source: str, target: str) -> None:
         with _told():
-            self._calls.copy(self._store, source, target)
+            size = self._calls.head(self._store, source)["size"]
+            if size <= COPIED_BY_THE_STORAGE:
+                self._calls.copy(self._store, source, target)
+            else:
+                self._copy_in_pieces(source, target, size)
+
+    def _copy_in_pieces(self, source: str, target: str, size: int) -> None:
+        """The target is there once the writer is closed, and never if this ends before: so the writer is not one of `with`."""
+        piece = _piece(size)
+        writer = self._calls.open_writer(self._store, target, buffer_size=piece, max_concurrency=4)
+        for start in range(0, size, piece):
+            end = min(start + piece, size)
+            read = self._calls.get_range(self._store, source, start=start, end=end)
+            if len(read) != end - start:
+                raise OSError("an object changed while it was copied")
+            writer.write(read)
+        writer.close()
 
     def delete(self, key: str) -> None:
         try:
@@ -133,16 +175,22 @@ class Bucket:
             return [one["path"] for batch in self._calls.list(self._store, folder) for one in batch]
 
 
+def _piece(size: int) -> int:
+    """How many bytes of an object are sent at a time."""
+    return max(CHUNK, -(-size // MOST_PIECES))
+
+
 @contextmanager
 def _told() -> Iterator[None]:
-    """Turns errors of object storage into those of files. Their first line alone is told, and of URLs what is before a
-    question mark: more might hold a signature."""
+    """Turns errors of object storage into those of files. Their first line alone is told, without what the storage answered,
+    and of URLs what is before a question mark: more might hold a signature."""
     try:
         yield
-    except (FileNotFoundError, FileExistsError, KeyboardInterrupt, StopIteration):
+    except StopIteration:
         raise
     except Exception as error:
-        name = type(error).__name__
+        # Some are errors of files already, with words as long as the others'.
+        kind = type(error) if isinstance(error, OSError) else KINDS.get(type(error).__name__, OSError)
         lines = str(error).splitlines() or [""]
-        words = re.sub(r"\?\S*", "?…", lines[0])[:300]
-        raise KINDS.get(name, OSError)(f"object storage: {words} ({name})") from None
+        words = re.sub(r"\?\S*|<.*", "…", lines[0])[:300]
+        raise kind(f"object storage: {words} ({type(error).__name__})") from None

@@ -126,26 +126,31 @@ class _Cluster:
             made = made.unionAll(self._given(more))
         if each_place is not None:
             made = made.groupBy("place").applyInArrow(_each_place(each_place), BLOBS)
-        if keeps or is_large:
-            made = made.persist()
         if keeps:
-            yield from _blobs(made.where(made.kind >= DRIVERS).toArrow())
-            self.forget()
-            self._kept = made
+            # Known before it is made: a step that fails leaves nothing behind.
+            made = made.persist()
+            before, self._kept = self._kept, made
+            try:
+                yield from _blobs(made.where(made.kind >= DRIVERS).toArrow())
+            finally:
+                _unpersist(before)
         elif not is_large:
             yield from _blobs(made.toArrow())
         else:
-            # All parts are made first, side by side. Then one after another comes here, so that no more than one is in memory.
-            made.groupBy().count().collect()
-            for row in made.toLocalIterator():
-                yield row.place, row.kind, bytes(row.blob)
-            made.unpersist()
+            made = made.persist()
+            try:
+                # All parts are made first, side by side. Then one after another comes here, so that no more than one is in
+                # memory.
+                made.groupBy().count().collect()
+                for row in made.toLocalIterator():
+                    yield row.place, row.kind, bytes(row.blob)
+            finally:
+                _unpersist(made)
 
     def forget(self) -> None:
         """Forgets what is kept."""
-        if self._kept is not None:
-            self._kept.unpersist()
-            self._kept = None
+        _unpersist(self._kept)
+        self._kept = None
 
     def _given(self, more: Blobs) -> Any:
         """Blobs of the driver. Each is a batch, so that Spark sends them to different machines."""
@@ -153,6 +158,11 @@ class _Cluster:
 
         batches = [_batch(([place], [kind], [blob])) for place, kind, blob in zip(*more)]
         return self._spark.createDataFrame(pyarrow.Table.from_batches(batches), BLOBS)
+
+
+def _unpersist(made: Any) -> None:
+    if made is not None:
+        made.unpersist()
 
 
 def _blobs(table: "pyarrow.Table") -> Iterator[Tuple[int, int, bytes]]:
