@@ -37,7 +37,7 @@ coded! {
         #[error(
             "the newcomers' values are too uneven for m = {m}: {most} of {} have one value, and there is room for {allowed}; \
              wait for more arrivals; with reader = \"rule\", on_ineligible = \"defer\" lets the surplus wait; before the first release, \
-             m can be lowered, or the sensitive attribute coarsened",
+             m can be lowered, or the frequent value split into finer ones",
             counted(*newcomers as u64, "newcomer", "newcomers")
         )]
         Ineligible {
@@ -53,7 +53,8 @@ coded! {
             "A group holds m different values equally often. So at most about one in m of the newcomers may have the \
              same value. Wait for more arrivals. With reader = \"rule\", on_ineligible = \"defer\" lets the surplus \
              wait. A person who waits then mostly has a value that is too frequent. Before the first release, m can be \
-             lowered, or coarser sensitive values published. Later a series allows neither.";
+             lowered, or finer values published in place of the frequent one. Coarser values do not help: they are held by more people. \
+             Later a series allows neither. No m is low enough for a value that more than half of the people hold.";
         #[error(
             "the table has {} and needs {wanted}; publish finer values; before the first release the parameter can be lowered, too",
             counted(*found as u64, "distinct sensitive value", "distinct sensitive values")

@@ -274,7 +274,7 @@ kinds! {
          and timestamps are taken as they are, numbers are not. A time of day after the date is left out.";
     /// A number or date outside the declared domain.
     OutsideDomain, "D109", "outside the domain",
-        "correct the cells, or widen the domain in the policy file; it never gets narrower again",
+        "correct the cells, or widen the domain in the policy file, where the promise takes that; it never gets narrower again",
         "A number or date lies outside the domain that the policy file declares. The domain is half open: [lo, \
          hi) does not contain hi. It is public and may not follow the data, or it would reveal the most extreme \
          person. Correct the cells, or widen the domain in the policy file, by whole steps of its grid. That is an \

@@ -114,6 +114,10 @@ pub fn check(
             Ok(rehearsal) => {
                 step("comparing choices");
                 report.notes.extend(project.ways(file, &material, &rehearsal, MOST_COMPARED)?.notes());
+                if project.publications().is_empty() {
+                    let ends = rehearsal.forecast(file, &material).and_then(|forecast| forecast.ends);
+                    report.notes.extend(ends.map(|why| ends_early(&why)));
+                }
                 report.summary = Some(Summary::new(file, &material, &rehearsal));
                 Ok(report)
             }
@@ -136,6 +140,11 @@ pub fn check(
     }
     report.lasts_longest = lasts_longest(&report.what_if);
     Ok(report)
+}
+
+/// What a simulation says that could not go on.
+pub(super) fn ends_early(why: &str) -> String {
+    format!("a simulation of the next releases ended early, so this series may end, too: {why}")
 }
 
 /// What the next releases will need under a variant, with the limits of the policy file itself.
@@ -203,8 +212,8 @@ fn uneven(project: &Project, file: &PolicyFile, material: &Ingredients, error: &
         try_variant(what, PolicyFile { promise: promise.into(), ..file.clone() });
     }
     notes.push(
-        "other remedies change the data: a coarser level of the sensitive column, finer values in place of the \
-         frequent one, or role = \"drop\""
+        "other remedies change the data: finer values in place of the frequent one, only the people without it, or \
+         role = \"drop\" for the column"
             .into(),
     );
     notes

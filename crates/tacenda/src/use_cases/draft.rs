@@ -8,6 +8,7 @@ use crate::publish::{
     Access, ForecastRelease, ForecastReport, Input, MOST_COMPARED, NextRelease, POLICY_FILE, Project, ProjectError,
     Ways, is_project,
 };
+use crate::use_cases::check::ends_early;
 use crate::use_cases::private_file::refuse_link;
 use crate::use_cases::{DatabaseError, Fetched, Progress, ProjectFolder, UseCaseError};
 use schemars::JsonSchema;
@@ -85,9 +86,13 @@ impl DraftRequest {
         let root = &self.project.root;
         let policy = self.project.policy.clone().unwrap_or_else(|| root.join(POLICY_FILE));
         if is_project(root) || policy.exists() {
+            let set_aside = match is_project(root) {
+                true => "set its series aside with tacenda new --name NAME, which keeps the policy file; for another draft move",
+                false => "move",
+            };
             let message = format!(
-                "{} holds a project already; nothing was changed: choose another folder with -C; or set its series aside with tacenda new, \
-                 move tacenda.toml away, and try again",
+                "{} holds a project already; nothing was changed: choose another folder with -C; or {set_aside} tacenda.toml and the \
+                 folder hierarchies away, and try again",
                 root.display()
             );
             return Err(UseCaseError::Exists(message));
@@ -157,10 +162,12 @@ impl Drafting {
             open: column.open,
         };
         // A draft is a proposal. `check` reports what is wrong with it or with the table.
-        let (ways, forecast, failed) = match tried(&self.policy, self.source, progress) {
-            Ok((ways, forecast)) => (ways, forecast, None),
-            Err(error) => (Ways::default(), None, Some(format!("the draft cannot publish this table yet: {error}"))),
+        let (tried, failed) = match tried(&self.policy, self.source, self.draft.may_be_lowered(), progress) {
+            Ok(tried) => (tried, None),
+            Err(error) => (Tried::default(), Some(format!("the draft cannot publish this table yet: {error}"))),
         };
+        let Tried { ways, forecast, lasting } = tried;
+        let lowered = lasting.and_then(|m| self.draft.lower_to(m));
         if let Some(forecast) = &forecast {
             raise_limits(&mut self.draft, forecast);
             write(&self.policy, &(self.draft.to_toml(&self.series) + &self.section))?;
@@ -171,7 +178,7 @@ impl Drafting {
         // What the draft lacks is the reason why it failed.
         let failed = failed.filter(|_| lacking.is_empty());
         let ends = forecast.and_then(|forecast| forecast.ends);
-        let ends = ends.map(|why| format!("a simulation of the next releases ended early: {why}"));
+        let ends = ends.map(|why| ends_early(&why));
         Ok(InitReport {
             columns: self.draft.columns.iter().map(column).collect(),
             hierarchies: hierarchies.into_iter().map(|(name, _)| name).collect(),
@@ -184,6 +191,7 @@ impl Drafting {
                 .chain(lacking)
                 .chain(failed)
                 .chain(ends)
+                .chain(lowered)
                 .chain(self.draft.over_limits())
                 .chain(ways.notes())
                 .collect(),
@@ -220,9 +228,23 @@ fn raise_limits(draft: &mut Draft, forecast: &ForecastReport) {
     draft.raise_limits(needed(|release| release.counterfeits_most), needed(|release| release.withheld_most));
 }
 
-/// The ways to keep the promise of a policy file, tried on a table, and what the next releases will need. Nothing is
-/// written.
-fn tried(policy: &Path, table: Source, progress: Progress<'_>) -> Result<(Ways, Option<ForecastReport>), ProjectError> {
+/// What a draft's policy file does with the table.
+#[derive(Default)]
+struct Tried {
+    ways: Ways,
+    forecast: Option<ForecastReport>,
+    /// The m under which a simulation of the next releases goes on, or ends later, where it ends early with the drafted one.
+    lasting: Option<u32>,
+}
+
+/// The ways to keep the promise of a policy file, tried on a table, and what the next releases will need. If they cannot be
+/// made, each `m` from `lower` downwards is tried. Nothing is written.
+fn tried(
+    policy: &Path,
+    table: Source,
+    lower: std::ops::Range<u32>,
+    progress: Progress<'_>,
+) -> Result<Tried, ProjectError> {
     let step = |what: &str| progress(Project::MATERIAL_STEPS + Project::REHEARSE_STEPS + 1, what);
     let project = Project::open(policy.parent().unwrap_or(Path::new(".")), Some(policy), Access::Look)?;
     // It is open already; standard input could not be opened twice.
@@ -230,8 +252,23 @@ fn tried(policy: &Path, table: Source, progress: Progress<'_>) -> Result<(Ways, 
     let material = project.material(input, &step)?;
     let rehearsal = project.rehearse(&material, NextRelease::default(), &step)?;
     step("comparing choices");
-    let ways = project.ways(project.policy(), &material, &rehearsal, MOST_COMPARED)?;
-    Ok((ways, rehearsal.forecast(project.policy(), &material)))
+    let mut found = (project.policy().clone(), rehearsal.forecast(project.policy(), &material), rehearsal);
+    let mut lasting = None;
+    for m in lower.rev() {
+        let goes_on = |forecast: &Option<ForecastReport>| forecast.as_ref().map(|it| (it.ends.is_none(), it.releases.len()));
+        let mut other = project.policy().clone();
+        if goes_on(&found.1).is_none_or(|(goes_on, _)| goes_on) || !other.set("m", m) {
+            break;
+        }
+        let next = NextRelease { policy: Some(&other), ..NextRelease::default() };
+        let Ok(rehearsal) = project.rehearse(&material, next, &step) else { continue };
+        let forecast = rehearsal.forecast(&other, &material);
+        if goes_on(&forecast) > goes_on(&found.1) {
+            (found, lasting) = ((other, forecast, rehearsal), Some(m));
+        }
+    }
+    let (policy, forecast, rehearsal) = found;
+    Ok(Tried { ways: project.ways(&policy, &material, &rehearsal, MOST_COMPARED)?, forecast, lasting })
 }
 
 /// Writes a file, and the folder it is in where there is none.

@@ -41,6 +41,8 @@ pub struct Draft {
     leaving: bool,
     /// The bound on certainty about a value: one in `sure`, where it was chosen.
     sure: Option<u64>,
+    /// The bound with which a simulation of the next releases goes on longest, where it ended early with the usual one.
+    lasting: Option<u64>,
     /// The least number of people of a group, where it was chosen.
     least_group: Option<u32>,
     /// The limits of counterfeits and withheld people, in percent.
@@ -242,8 +244,25 @@ impl Draft {
         match self.sure {
             Some(sure) => most.min(sure),
             None if most >= USUAL && self.is_tight(USUAL) => USUAL - 1,
-            None => most.min(USUAL),
+            None => most.min(self.lasting.unwrap_or(USUAL)),
         }
+    }
+
+    /// The lower bounds that may be drafted in place of this one; none where a person chose it.
+    pub fn may_be_lowered(&self) -> std::ops::Range<u32> {
+        2..if self.sure.is_none() { self.one_in() as u32 } else { 2 }
+    }
+
+    /// Drafts a lower bound, because a simulation of the next releases ended early with this one. Says so.
+    pub fn lower_to(&mut self, m: u32) -> Option<String> {
+        let before = self.one_in();
+        self.lasting = Some(u64::from(m));
+        (self.one_in() < before).then(|| {
+            format!(
+                "with 1 in {before} a simulation of the next releases ended earlier: too few people arrive at a time. So this draft \
+                 says 1 in {m}: the number cannot be lowered after the first release"
+            )
+        })
     }
 
     /// How many rows have the most frequent sensitive value.
@@ -394,6 +413,7 @@ pub fn draft(source: &Source) -> Result<Draft, IngestError> {
         leaving: true,
         sure: None,
         least_group: None,
+        lasting: None,
         limits,
         needed: (0, 0),
         order,

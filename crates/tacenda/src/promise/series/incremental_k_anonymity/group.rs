@@ -328,7 +328,7 @@ impl Changes {
             return Err(GroupingError::Changed {
                 records: self.revalued,
                 what: "sensitive",
-                way_out: "keep the value of the first release, or use m-invariance, which allows it",
+                way_out: "keep the value of the first release, or start a new series with m-invariance, which allows it",
             });
         }
         Ok(())

@@ -297,7 +297,7 @@ fn changes(history: &History, table: &Table) -> (usize, Changes) {
 }
 
 fn refuse_changes(missing: usize, changes: Changes) -> Result<(), GroupingError> {
-    let way_out = "use the model m-invariance, which allows it";
+    let way_out = "start a new series with the model m-invariance, which allows it";
     if missing > 0 {
         return Err(GroupingError::Deleted { records: missing, way_out });
     }

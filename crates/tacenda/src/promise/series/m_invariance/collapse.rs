@@ -39,7 +39,7 @@ pub(super) fn warning(promise: &MInvariance, table: &Table, release: &Release, l
     let (number, &[counterfeits, withheld]) =
         (1..).zip(&expected.shares).find(|(_, [counterfeits, withheld])| counterfeits + withheld > RUINOUS)?;
     Some(format!(
-        "{}: {} in sets of {} are too many for {} of whom {:.1} % leave each time{}: {number} releases from now, expect about \
+        "{}: {} in sets of {} are too many for {} of whom {:.1} % leave each time{}: {} from now, expect about \
          {:.1} % counterfeits and {:.1} % withheld people, and more later; {}",
         COUNTERFEITS_AHEAD.0,
         counted(values, "value", "values"),
@@ -47,9 +47,11 @@ pub(super) fn warning(promise: &MInvariance, table: &Table, release: &Release, l
         counted(people as u64, "person", "people"),
         100.0 * leave,
         if last.is_some() { ", as now" } else { "" },
+        counted(number, "release", "releases"),
         100.0 * counterfeits,
         100.0 * withheld,
         match last {
+            None if promise.m == 2 => "publish coarser sensitive values, or publish less often",
             None => "lower m, publish coarser sensitive values, or publish less often",
             // Neither m nor the values of a running series can be changed.
             Some(_) =>
