@@ -7,6 +7,9 @@
 
 use crate::model::{Domain, Grid, Hierarchy, History, OTHER, PastGroups, Quasi, Regions, Schema, Span, Table, counted};
 
+/// How many times as wide a domain may get.
+const MOST_TIMES: i64 = 1000;
+
 /// How the codes of one attribute move.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Recoding {
@@ -230,6 +233,10 @@ impl Quasi {
         if lo > old_lo || hi < old_hi {
             return Err("the domain no longer holds all that it held".into());
         }
+        // Counts keep the cells of the first release, so there would be as many more of them.
+        if (hi - lo) / MOST_TIMES > (old_hi - old_lo).max(MOST_TIMES) {
+            return Err(format!("the new bounds are more than {MOST_TIMES} times as far apart as the old ones"));
+        }
         let by = (old_lo - lo) as u32;
         let root = self.root();
         let recoding = Recoding::Shift { by, old_null: before.null(), root };
@@ -320,6 +327,14 @@ mod tests {
         assert_eq!(recoding.span(Span::new(0, 1)), Span::new(0, 2), "a node stays that node");
         assert_eq!(recoding.span(Span::new(0, 3)), Span::new(0, 5), "so does the root");
         assert_eq!(added.unwrap().leaves, ["a0", "c1"]);
+    }
+
+    #[test]
+    fn bounds_do_not_move_out_of_sight() {
+        let number = |hi: i64| Quasi::new("cost", Domain::Integer { lo: 0, hi });
+        assert!(grown(number(1_000_000), number(120)).is_ok());
+        assert!(grown(number(3_000_000_000), number(120)).unwrap_err().contains("1000 times"));
+        assert!(grown(number(3_000_000_000), number(10_000_000)).is_ok());
     }
 
     /// A set is a run of leaves. A new leaf among them would be in sets that were published before it was listed.

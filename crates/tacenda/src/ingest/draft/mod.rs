@@ -12,7 +12,7 @@ use crate::ingest::error::{IngestError, Kind, Problem};
 use crate::ingest::source::{Content, Source};
 use crate::ingest::text::Chunks;
 use crate::ingest::{columnar, columns, text};
-use crate::model::Role;
+use crate::model::{Role, counted};
 use crate::promise::{Entry, ViewPromise, entries};
 pub(crate) use print::written as hierarchy_text;
 use seen::Seen;
@@ -403,7 +403,7 @@ pub fn draft(source: &Source) -> Result<Draft, IngestError> {
     looked.notes.extend(note);
     let columns = guess::columns(header, seen, rows);
     let order = guess::row_order(&columns);
-    let written: Vec<String> = columns.iter().filter_map(written_otherwise).collect();
+    let written: Vec<String> = columns.iter().flat_map(remarks).collect();
     let (notes, limits) = ([looked.notes, written].concat(), LIMITS);
     Ok(Draft {
         columns,
@@ -420,14 +420,29 @@ pub fn draft(source: &Source) -> Result<Draft, IngestError> {
     })
 }
 
-/// The note about a column of dates that are not written like 2025-12-31.
-fn written_otherwise(column: &DraftColumn) -> Option<String> {
-    match &column.kind {
-        Guess::Date { written: Some(written), .. } => {
-            Some(format!("column {}: dates are written {written}; a release writes 2025-12-31", column.name))
-        }
-        _ => None,
+/// What a person should know of how the cells of a column are written.
+fn remarks(column: &DraftColumn) -> Vec<String> {
+    let name = &column.name;
+    let mut remarks = Vec::new();
+    if let Guess::Date { written: Some(written), .. } = &column.kind {
+        remarks.push(format!("column {name}: dates are written {written}; a release writes 2025-12-31"));
     }
+    if column.role == Role::Drop {
+        return remarks;
+    }
+    if let Some((word, rows)) = column.seen.missing_word() {
+        remarks.push(format!(
+            "column {name}: {} {word}, which counts as a value like any other; where nothing is known leave the cell empty, \
+             and draft again",
+            counted(rows, "cell says", "cells say")
+        ));
+    }
+    if column.seen.has_outer_blanks() {
+        remarks.push(format!(
+            "column {name}: some cells begin or end with a blank, which makes them other values; take the blanks out, and draft again"
+        ));
+    }
+    remarks
 }
 
 fn refuse_ragged(mut lines: Vec<u64>) -> Result<(), IngestError> {

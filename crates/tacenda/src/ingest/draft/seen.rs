@@ -16,6 +16,9 @@ const MONTHS: [&str; 37] = [
     "nov", "dec", "dez", "dic", "déc",
 ];
 
+/// How other programs write that nothing is known.
+const MISSING: [&str; 11] = ["NA", "N/A", "n/a", "na", "#N/A", "NULL", "null", "NaN", "nan", "-", "?"];
+
 /// How many distinct values are distinguished.
 const DISTINCT: usize = 20_000;
 
@@ -180,6 +183,20 @@ impl Seen {
     /// How often the most frequent value occurs, if more than half of the rows have it.
     pub fn too_frequent(&self) -> Option<u64> {
         self.most_frequent().filter(|most| most * 2 > self.rows)
+    }
+
+    /// The most frequent word by which other programs say that nothing is known, and in how many rows it stands.
+    pub fn missing_word(&self) -> Option<(&'static str, u64)> {
+        let words = MISSING.iter().map(|word| (*word, u64::from(self.count(word))));
+        words.filter(|(_, rows)| *rows > 0).max_by_key(|(_, rows)| *rows)
+    }
+
+    /// Whether cells begin or end with a blank; unknown for too many values.
+    pub fn has_outer_blanks(&self) -> bool {
+        let is_blank = |byte: Option<&u8>| byte.is_some_and(|byte| matches!(byte, b' ' | b'\t'));
+        self.counts
+            .as_ref()
+            .is_some_and(|counts| counts.keys().any(|cell| is_blank(cell.first()) || is_blank(cell.last())))
     }
 
     /// How many rows have a value.

@@ -27,6 +27,42 @@ fn hospital() -> String {
     text
 }
 
+/// What other programs write for nothing, and blanks around a value, make values that nobody meant.
+#[test]
+fn words_for_nothing_and_outer_blanks_are_told() {
+    let row = |n: u32| {
+        let age = if n.is_multiple_of(10) { "NA".to_string() } else { (20 + n % 60).to_string() };
+        let sex = ["F", "M", " F"][n as usize % 3];
+        format!("{n},{age},{sex},{}\n", ["flu", "n/a", "gout", "rash", "ache"][n as usize % 5])
+    };
+    let draft = look(&("patient_id,age,sex,diagnosis\n".to_string() + &(0..200).map(row).collect::<String>()));
+    let told = |start: &str| draft.notes.iter().filter(|note| note.starts_with(start)).count();
+    assert_eq!(told("column age: 20 cells say NA"), 1, "{:?}", draft.notes);
+    assert_eq!(told("column diagnosis: 40 cells say n/a"), 1, "{:?}", draft.notes);
+    assert_eq!(told("column sex: some cells begin or end with a blank"), 1, "{:?}", draft.notes);
+    assert!(
+        !look(&hospital())
+            .notes
+            .iter()
+            .any(|note| note.starts_with("column diagnosis") || note.starts_with("column sex"))
+    );
+}
+
+/// Numbers near the greatest that a policy takes, and names as long as a page, are drafted like others.
+#[test]
+fn extreme_numbers_and_names_are_drafted() {
+    let long = "x".repeat(70_000);
+    for cell in ["8.9e15", "-8.9e15", "8999999999999999", "8e15", "0.000001"] {
+        let rows: String = (0..50).map(|n| format!("{n},{cell},{cell},flu\n")).collect();
+        let draft = look(&format!("id,age,{long},diagnosis\n{rows}"));
+        let policy = draft.to_toml("extreme");
+        assert!(policy.contains(&long), "{cell}");
+        for (name, _) in draft.hierarchies() {
+            assert!(name.len() < 255, "{cell}");
+        }
+    }
+}
+
 #[test]
 fn columns_get_the_part_they_play() {
     let draft = look(&hospital());
