@@ -100,9 +100,9 @@ fn texts(error: &postgres::Error) -> String {
     text
 }
 
-/// Classes of states whose messages name things of the database and never cells: rights, names, syntax, resources, the
-/// server's end.
-const WITHOUT_CELLS: [&str; 11] = ["08", "0A", "25", "28", "2B", "3D", "3F", "42", "53", "55", "57"];
+/// Classes of states whose messages name things of the database and never cells: rights, names, syntax, resources, conflicts
+/// with others, the server's end.
+const WITHOUT_CELLS: [&str; 12] = ["08", "0A", "25", "28", "2B", "3D", "3F", "40", "42", "53", "55", "57"];
 
 /// What went wrong on the server.
 pub fn told(error: &postgres::Error) -> String {

@@ -1,6 +1,7 @@
 //! Rows of `COPY … (FORMAT binary)` on their way to Arrow's columns.
 //!
-//! A number keeps what its text would say: `numeric` becomes its exact text. NaN means missing, as in every other input.
+//! A number keeps what its text would say: `numeric` becomes its exact text. NaN means missing, as in a Parquet file; in a CSV
+//! file it is a text that is no number. Blanks at the end of `char(n)` are no part of the value; in a CSV file they are.
 
 use arrow_array::builder::{
     BooleanBuilder, Date32Builder, Float32Builder, Float64Builder, Int32Builder, Int64Builder, StringBuilder,

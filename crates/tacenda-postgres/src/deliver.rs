@@ -1,4 +1,5 @@
-//! Makes a schema have a release: one transaction, so that all of it is there or nothing.
+//! Makes a schema have a release: one transaction, so that all of it is there or nothing. Only the view of the latest release may
+//! stay behind, because others build on it and read it, and nothing of theirs may hinder a release or a withdrawal.
 //!
 //! The table `tacenda_releases` of the schema is the registry: which release of which series is there, by the SHA-256 of
 //! its manifest. A release that is listed with the same digest is done; with another digest it is refused. Nothing that
@@ -11,6 +12,7 @@ use postgres::error::SqlState;
 use postgres::{Client, IsolationLevel, Transaction};
 use sha2::{Digest, Sha256};
 use tacenda::folder::ReceivedRelease;
+use tacenda::model::ROW_WEIGHT;
 use tacenda::promise::{DeliveryTarget, latest_name, table_name};
 use tacenda::use_cases::{DatabaseError, Delivered, Withdrawal, Withdrawn};
 
@@ -19,6 +21,12 @@ const REGISTRY: &str = "tacenda_releases";
 
 /// Names mean what they say whatever the user's settings are, and nobody waits for ever.
 const SESSION: &str = "set search_path = ''; set standard_conforming_strings = on; set lock_timeout = '30s'";
+
+/// While a withdrawal is not committed yet, it waits for nobody for long.
+const SHORT_PATIENCE: &str = "set local lock_timeout = '2s'";
+
+/// What a view shows that is closed.
+const CLOSED: &str = "nothing, for nobody may read it now";
 
 /// The role that everybody has. It is no name, so it is not quoted.
 const EVERYBODY: &str = "public";
@@ -38,9 +46,8 @@ pub fn deliver(to: &DeliveryTarget, received: &ReceivedRelease) -> Result<Delive
     match (registered, shelf.find(&name)?) {
         (Some(Registered { is_withdrawn: true, .. }), _) => return Ok(Delivered::Before),
         (Some(_), Some(Relation { is_ours: true, is_view: false })) => {
-            shelf.let_all_read(&[name])?;
-            shelf.commit()?;
-            return Ok(Delivered::Before);
+            let readable = shelf.let_all_read(&[name]);
+            return shelf.end(readable).map(|()| Delivered::Before);
         }
         (_, Some(_)) => return Err(DatabaseError::NotOurs { what: shelf.shown(&name) }),
         // Somebody dropped a table that is registered: the same release is brought again.
@@ -59,9 +66,8 @@ pub fn deliver(to: &DeliveryTarget, received: &ReceivedRelease) -> Result<Delive
     let values: [&(dyn postgres::types::ToSql + Sync); 6] =
         [series, &number, &received.release.label, &name, &rows, &received.manifest_digest];
     shelf.step.execute(&row, &values).map_err(failed)?;
-    shelf.show_latest()?;
-    shelf.commit()?;
-    Ok(Delivered::Now)
+    let shown = shelf.show_latest();
+    shelf.end(shown).map(|()| Delivered::Now)
 }
 
 /// Lets the readers read what was delivered, for they may have changed, and returns the releases that are not there any more.
@@ -80,44 +86,54 @@ pub fn look_after(to: &DeliveryTarget, series: &str, delivered: &[u32]) -> Resul
             _ => missing.push(release),
         }
     }
-    shelf.let_all_read(&there)?;
-    shelf.commit()?;
-    Ok(missing)
+    let readable = shelf.let_all_read(&there);
+    match shelf.end(readable) {
+        // What is missing is brought next. That defines the view anew, and tells of it.
+        Err(DatabaseError::LatestBehind { .. }) if !missing.is_empty() => Ok(missing),
+        ended => ended.map(|()| missing),
+    }
 }
 
 /// Marks a release as withdrawn, takes away the right to read it, and shows the one before as the latest.
+///
+/// What others hold must not keep the table readable. So the rights go first, which waits for no reader, and whatever becomes of
+/// the view, they stay away. A view that cannot be defined anew is closed.
 pub fn withdraw(to: &DeliveryTarget, withdrawal: &Withdrawal) -> Result<Withdrawn, DatabaseError> {
     let mut client = connect(&to.connection)?;
-    let Withdrawal { series, release, on, because } = withdrawal;
+    let Withdrawal { series, release, .. } = withdrawal;
     let mut shelf = Shelf::open(&mut client, to, series)?;
-    if shelf.find(REGISTRY)?.is_none() {
-        return Ok(Withdrawn::NeverThere);
+    match shelf.find(REGISTRY)? {
+        None => return Ok(Withdrawn::NeverThere),
+        Some(Relation { is_view: false, is_ours: true }) => {}
+        Some(_) => return Err(DatabaseError::NotOurs { what: shelf.shown(REGISTRY) }),
     }
-    shelf.make_registry()?;
     if shelf.registered(*release)?.is_none() {
         return Ok(Withdrawn::NeverThere);
     }
-    let name = table_name(series, *release);
-    match shelf.find(&name)? {
-        // Its rights are not ours to take away, so it must not be told that they are gone.
-        Some(Relation { is_ours: false, .. }) => return Err(DatabaseError::NotOurs { what: shelf.shown(&name) }),
-        Some(_) => {
-            shelf.close(&name)?;
-            shelf.close_views_of(&name)?;
-            let comment = format!("WITHDRAWN on {on}: {}. Do not use it.", because.trim_end_matches('.'));
-            shelf.run(&format!("comment on table {} is {}", shelf.place(&name), literal(&comment)))?;
-        }
-        None => {}
-    }
-    let update = format!(
-        "update {} set withdrawn = pg_catalog.now(), withdrawn_because = $3 where series = $1 and number = $2 and \
-         withdrawn is null",
-        shelf.place(REGISTRY)
-    );
-    shelf.step.execute(&update, &[series, &(*release as i32), because]).map_err(failed)?;
-    shelf.show_latest()?;
+    let left = shelf.take_back(withdrawal)?;
+    let mut shown = shelf.unless_it_fails(Shelf::show_latest);
     shelf.commit()?;
-    Ok(Withdrawn::Marked)
+    if shown.is_err() {
+        // Now there is time to wait for those who read the view.
+        let mut again = Shelf::open(&mut client, to, series).map_err(halfway)?;
+        shown = again.unless_it_fails(Shelf::show_latest);
+        if let Err(error) = shown {
+            shown = Err(again.close_latest(error).map_err(halfway)?);
+        }
+        again.commit().map_err(halfway)?;
+    }
+    match left {
+        Some(error) => Err(error),
+        None => shown.map(|()| Withdrawn::Marked),
+    }
+}
+
+/// The error of a step after the release was marked: it cannot be said any more that nothing was changed.
+fn halfway(error: DatabaseError) -> DatabaseError {
+    match error {
+        DatabaseError::Failed { what } => DatabaseError::Uncertain { what },
+        error => error,
+    }
 }
 
 /// The schema of a delivery, in a transaction that holds the series' lock.
@@ -127,6 +143,23 @@ struct Shelf<'c> {
     series: String,
     readers: Vec<String>,
     user: String,
+}
+
+/// A release that is in the schema, by the registry.
+struct Listed {
+    table: String,
+    label: String,
+    is_valid: bool,
+}
+
+/// What became of an attempt to define the view.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Attempt {
+    Done,
+    /// What others built on it is in the way, or its columns would not fit.
+    Refused,
+    /// Somebody reads it, or something else holds it.
+    Busy,
 }
 
 /// What the registry says about a release.
@@ -303,10 +336,14 @@ impl<'c> Shelf<'c> {
         for name in names {
             self.let_read(name)?;
         }
+        if names.is_empty() {
+            return Ok(());
+        }
         let view = latest_name(&self.series);
-        match self.find(&view)? {
-            Some(Relation { is_view: true, is_ours: true }) => self.let_read(&view),
-            _ if names.is_empty() => Ok(()),
+        let newest = self.newest()?.filter(|newest| newest.is_valid);
+        let is_ours = matches!(self.find(&view)?, Some(Relation { is_view: true, is_ours: true }));
+        match newest {
+            Some(newest) if is_ours && self.reads(&view, &newest.table)? => self.let_read(&view),
             _ => self.show_latest(),
         }
     }
@@ -329,9 +366,78 @@ impl<'c> Shelf<'c> {
         self.run(&grants)
     }
 
-    /// Takes every right away to views that read a table, if the user who delivers owns them: a view reads with the rights of
-    /// its owner. The view of the latest release is defined anew instead.
-    fn close_views_of(&mut self, table: &str) -> Result<(), DatabaseError> {
+    /// Takes every right to a release away and marks it. Returns the error of a view of ours that could not be closed.
+    fn take_back(&mut self, withdrawal: &Withdrawal) -> Result<Option<DatabaseError>, DatabaseError> {
+        let Withdrawal { release, on, because, .. } = withdrawal;
+        let name = table_name(&self.series, *release);
+        let found = self.find(&name)?;
+        let left = match &found {
+            // Its rights are not ours to take away, so it must not be told that they are gone.
+            Some(Relation { is_ours: false, .. }) => return Err(DatabaseError::NotOurs { what: self.shown(&name) }),
+            Some(_) => {
+                self.close(&name)?;
+                self.close_views_of(&name)?
+            }
+            None => None,
+        };
+        let update = format!(
+            "update {} set withdrawn = pg_catalog.now(), withdrawn_because = $3 where series = $1 and number = $2 and \
+             withdrawn is null",
+            self.place(REGISTRY)
+        );
+        self.step.execute(&update, &[&self.series, &(*release as i32), because]).map_err(failed)?;
+        self.run(SHORT_PATIENCE)?;
+        if found.is_some() {
+            let comment = format!("WITHDRAWN on {on}: {}. Do not use it.", because.trim_end_matches('.'));
+            let comment = format!("comment on table {} is {}", self.place(&name), literal(&comment));
+            // It only tells. Somebody may be cleaning the table up, and the rights must not wait for that.
+            let _ = self.unless_it_fails(|shelf| shelf.run(&comment));
+        }
+        Ok(left)
+    }
+
+    /// Takes every right to the view of the latest release away, and to what of ours is built on it, if it reads a table that is
+    /// withdrawn. Returns the error that tells so.
+    fn close_latest(&mut self, error: DatabaseError) -> Result<DatabaseError, DatabaseError> {
+        let view = latest_name(&self.series);
+        let is_ours = self.find(&view)?.is_some_and(|found| found.is_ours);
+        let is_closed = is_ours && self.shows_withdrawn()?;
+        if is_closed {
+            self.close(&view)?;
+            if let Some(left) = self.close_views_of(&view)? {
+                return Ok(left);
+            }
+        }
+        let DatabaseError::Failed { what: why } = error else { return Ok(error) };
+        let shows = match is_closed {
+            true => CLOSED.into(),
+            false => self.showing(&view)?,
+        };
+        let way_out = "mend that, and run: tacenda deliver".into();
+        Ok(DatabaseError::LatestBehind { view: self.shown(&view), shows, why, way_out })
+    }
+
+    /// Does a step. If it fails, the transaction is as before it, and what came before is kept.
+    fn unless_it_fails(
+        &mut self,
+        step: impl FnOnce(&mut Shelf<'c>) -> Result<(), DatabaseError>,
+    ) -> Result<(), DatabaseError> {
+        self.run("savepoint before_it")?;
+        let done = step(self);
+        let ends = match &done {
+            // What could be done is done.
+            Ok(()) | Err(DatabaseError::LatestBehind { .. }) => "release savepoint before_it",
+            Err(_) => "rollback to savepoint before_it; release savepoint before_it",
+        };
+        // The step's own error says more than that of a connection which it broke.
+        let ended = self.run(ends);
+        done.and(ended)
+    }
+
+    /// Takes every right away to views that read a table or view, if the user who delivers owns them: a view reads with the
+    /// rights of its owner. The view of the latest release is defined anew instead. Returns the error of one that could not be
+    /// closed; the others are.
+    fn close_views_of(&mut self, table: &str) -> Result<Option<DatabaseError>, DatabaseError> {
         let sql = "with recursive on_it (oid) as (select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n on \
                    n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2 union select r.ev_class from on_it join \
                    pg_catalog.pg_depend d on d.refobjid = on_it.oid and d.refclassid = \
@@ -340,13 +446,22 @@ impl<'c> Shelf<'c> {
                    pg_catalog.pg_namespace n on n.oid = v.relnamespace where not (n.nspname = $1 and v.relname = $3)) select \
                    n.nspname::text, c.relname::text from on_it join pg_catalog.pg_class c on c.oid = on_it.oid join \
                    pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.relkind in ('v', 'm') and \
-                   pg_catalog.pg_has_role(c.relowner, 'MEMBER')";
+                   pg_catalog.pg_has_role(c.relowner, 'MEMBER') and not (n.nspname = $1 and c.relname = $3)";
         let latest = latest_name(&self.series);
         let views = self.step.query(sql, &[&self.schema, &table, &latest]).map_err(failed)?;
+        let mut left = None;
         for view in views {
-            self.close_in(view.get(0), view.get(1))?;
+            let (schema, name): (String, String) = (view.get(0), view.get(1));
+            // A schema that the user who delivers may not use any more keeps him from his own views in it.
+            if self.unless_it_fails(|shelf| shelf.close_in(&schema, &name)).is_err() {
+                let what = format!(
+                    "the view {schema}.{name} reads the withdrawn rows, and its rights could not be taken away"
+                );
+                let sql = format!("grant usage on schema {} to {}", quoted(&schema), quoted(&self.user));
+                left = Some(DatabaseError::NotAllowed { what, sql });
+            }
         }
-        Ok(())
+        Ok(left)
     }
 
     /// Takes every right away that anybody but the owner has, to the table or to some of its columns. Rights that somebody
@@ -370,24 +485,55 @@ impl<'c> Shelf<'c> {
         self.run(&revokes)
     }
 
-    /// Lets the view of the latest release show the newest one that is there and not withdrawn; nothing if there is none.
-    fn show_latest(&mut self) -> Result<(), DatabaseError> {
-        let view = latest_name(&self.series);
+    /// The releases of the series that are where they were put: the newest one first, and those that are withdrawn last.
+    fn listed(&mut self) -> Result<Vec<Listed>, DatabaseError> {
         let sql = format!(
             "select table_name, label, withdrawn is null from {} where series = $1 order by (withdrawn is null) desc, \
              number desc",
             self.place(REGISTRY)
         );
-        let listed = self.step.query(&sql, &[&self.series]).map_err(failed)?;
-        let mut shown = None;
-        for row in &listed {
-            let name: String = row.get(0);
-            if self.find(&name)?.is_some_and(|found| found.is_ours) {
-                shown = Some((name, row.get::<_, String>(1), row.get::<_, bool>(2)));
-                break;
+        let rows = self.step.query(&sql, &[&self.series]).map_err(failed)?;
+        let mut listed = Vec::new();
+        for row in rows {
+            let one = Listed { table: row.get(0), label: row.get(1), is_valid: row.get(2) };
+            if self.find(&one.table)?.is_some_and(|found| found.is_ours) {
+                listed.push(one);
             }
         }
-        let Some((table, label, is_valid)) = shown else {
+        Ok(listed)
+    }
+
+    /// The one that the view of the latest release must show.
+    fn newest(&mut self) -> Result<Option<Listed>, DatabaseError> {
+        Ok(self.listed()?.into_iter().next())
+    }
+
+    /// Whether a view reads a table itself.
+    fn reads(&mut self, view: &str, table: &str) -> Result<bool, DatabaseError> {
+        let sql = "select exists (select 1 from pg_catalog.pg_class v join pg_catalog.pg_namespace n on n.oid = v.relnamespace \
+                   join pg_catalog.pg_rewrite r on r.ev_class = v.oid join pg_catalog.pg_depend d on d.objid = r.oid and \
+                   d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass and d.refclassid = \
+                   'pg_catalog.pg_class'::pg_catalog.regclass join pg_catalog.pg_class t on t.oid = d.refobjid and \
+                   t.relnamespace = v.relnamespace where n.nspname = $1 and v.relname = $2 and t.relname = $3)";
+        Ok(self.step.query_one(sql, &[&self.schema, &view, &table]).map_err(failed)?.get(0))
+    }
+
+    /// Whether the view of the latest release reads the table of a release that is withdrawn.
+    fn shows_withdrawn(&mut self) -> Result<bool, DatabaseError> {
+        let view = latest_name(&self.series);
+        for one in self.listed()?.iter().filter(|one| !one.is_valid) {
+            if self.reads(&view, &one.table)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Lets the view of the latest release show the newest one that is there and not withdrawn; nothing if there is none. If
+    /// others are in the way, it is left behind, and shows no withdrawn release unless somebody holds it.
+    fn show_latest(&mut self) -> Result<(), DatabaseError> {
+        let view = latest_name(&self.series);
+        let Some(newest) = self.newest()? else {
             // No table is where it was put. One that was renamed must not be read through the view.
             return match self.find(&view)? {
                 Some(found) if found.is_ours => self.close(&view),
@@ -397,29 +543,166 @@ impl<'c> Shelf<'c> {
         if self.find(&view)?.is_some_and(|found| !found.is_view || !found.is_ours) {
             return Err(DatabaseError::NotOurs { what: self.shown(&view) });
         }
-        let place = self.place(&view);
-        let only = if is_valid { "" } else { " where false" };
-        let rows = format!("view {place} as select * from {}{only}", self.place(&table));
-        self.replace_view(&place, &rows)?;
-        let comment = match is_valid {
-            true => format!("The latest release of {}: {label}.", self.series),
-            false => format!("All releases of {} here are withdrawn.", self.series),
+        let (attempt, absent) = self.replace_view(&view, &newest)?;
+        match attempt {
+            Attempt::Done => {}
+            Attempt::Busy => return Err(self.busy(&view)?),
+            Attempt::Refused => return Err(self.kept_behind(&view, &newest)?),
+        }
+        let comment = match (newest.is_valid, &absent[..]) {
+            (false, _) => format!("All releases of {} here are withdrawn.", self.series),
+            (true, []) => format!("The latest release of {}: {}.", self.series, newest.label),
+            (true, absent) => format!(
+                "The latest release of {}: {}. It has no {}; views of others need the column here.",
+                self.series,
+                newest.label,
+                absent.join(", ")
+            ),
         };
-        self.run(&format!("comment on view {place} is {}", literal(&comment)))?;
+        self.run(&format!("comment on view {} is {}", self.place(&view), literal(&comment)))?;
         self.let_read(&view)
     }
 
-    /// Defines a view anew. Where a column changed its type, the view must be dropped first; what was built on it is in the
-    /// way then.
-    fn replace_view(&mut self, place: &str, rows: &str) -> Result<(), DatabaseError> {
-        let mut attempt = self.step.savepoint("view").map_err(failed)?;
-        match attempt.batch_execute(&format!("create or replace {rows}")) {
-            Ok(()) => attempt.commit().map_err(failed),
-            Err(error) if error.code() == Some(&SqlState::INVALID_TABLE_DEFINITION) => {
-                attempt.rollback().map_err(failed)?;
-                self.run(&format!("drop view {place}; create {rows}"))
+    /// Defines the view of the latest release anew. Returns the columns that it keeps although the release has them not.
+    fn replace_view(&mut self, view: &str, newest: &Listed) -> Result<(Attempt, Vec<String>), DatabaseError> {
+        let (place, from) = (self.place(view), self.place(&newest.table));
+        let only = if newest.is_valid { "" } else { " where false" };
+        let whole = format!("view {place} as select * from {from}{only}");
+        // A view can only be widened at its end. For anything else it is dropped first, if nobody built on it.
+        for sql in [format!("create or replace {whole}"), format!("drop view {place}; create {whole}")] {
+            match self.attempt(&sql)? {
+                Attempt::Refused => {}
+                attempt => return Ok((attempt, Vec::new())),
             }
-            Err(error) => Err(failed(error)),
+        }
+        let (kept, given) = (self.columns_of(view)?, self.columns_of(&newest.table)?);
+        let (mut columns, mut casts, mut absent) = (Vec::new(), Vec::new(), Vec::new());
+        for (name, kind) in &kept {
+            let column = quoted(name);
+            match given.iter().find(|(other, _)| other == name) {
+                Some((_, same)) if same == kind => columns.push(column),
+                Some(_) => {
+                    let cast = format!("{column}::text::{kind}");
+                    columns.push(format!("{cast} as {column}"));
+                    casts.push(format!("pg_catalog.count({cast})"));
+                }
+                None => {
+                    columns.push(format!("{} as {column}", stand_in(name, kind)));
+                    absent.push(name.clone());
+                }
+            }
+        }
+        let is_new = |(name, _): &&(String, String)| kept.iter().all(|(other, _)| other != name);
+        columns.extend(given.iter().filter(is_new).map(|(name, _)| quoted(name)));
+        // A cell that does not fit into the kept type would be an error for everyone who reads it.
+        if !casts.is_empty() {
+            let fits = self.attempt(&format!("select {} from {from}", casts.join(", ")))?;
+            if fits != Attempt::Done {
+                return Ok((fits, Vec::new()));
+            }
+        }
+        let padded = format!("create or replace view {place} as select {} from {from}{only}", columns.join(", "));
+        Ok((self.attempt(&padded)?, absent))
+    }
+
+    /// The columns of a table or view, and their types.
+    fn columns_of(&mut self, name: &str) -> Result<Vec<(String, String)>, DatabaseError> {
+        let sql = "select a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod) from pg_catalog.pg_attribute a join \
+                   pg_catalog.pg_class c on c.oid = a.attrelid join pg_catalog.pg_namespace n on n.oid = c.relnamespace where \
+                   n.nspname = $1 and c.relname = $2 and a.attnum > 0 and not a.attisdropped order by a.attnum";
+        let rows = self.step.query(sql, &[&self.schema, &name]).map_err(failed)?;
+        Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+    }
+
+    /// Tries statements that others may be in the way of. Unless they are done, nothing is changed.
+    fn attempt(&mut self, sql: &str) -> Result<Attempt, DatabaseError> {
+        let mut attempt = self.step.savepoint("attempt").map_err(failed)?;
+        let Err(error) = attempt.batch_execute(sql) else {
+            attempt.commit().map_err(failed)?;
+            return Ok(Attempt::Done);
+        };
+        let refused = [SqlState::INVALID_TABLE_DEFINITION, SqlState::DEPENDENT_OBJECTS_STILL_EXIST];
+        let found = match error.code() {
+            Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => Attempt::Busy,
+            // Class 22: a cell does not fit.
+            Some(code) if refused.contains(code) || code.code().starts_with("22") => Attempt::Refused,
+            _ => return Err(failed(error)),
+        };
+        attempt.rollback().map_err(failed)?;
+        Ok(found)
+    }
+
+    /// The error of a view that somebody holds.
+    fn busy(&mut self, view: &str) -> Result<DatabaseError, DatabaseError> {
+        let shows = match self.shows_withdrawn()? {
+            // It is closed by whoever withdraws.
+            true => CLOSED.into(),
+            false => self.showing(view)?,
+        };
+        Ok(DatabaseError::LatestBehind {
+            view: self.shown(view),
+            shows,
+            why: "somebody reads it in a transaction that does not end".into(),
+            way_out: "once that one has ended (see pg_stat_activity), run: tacenda deliver".into(),
+        })
+    }
+
+    /// Leaves the view on what it shows, for what others built on it cannot take the newest release. It is emptied if that is
+    /// withdrawn. Returns the error that tells all this.
+    fn kept_behind(&mut self, view: &str, newest: &Listed) -> Result<DatabaseError, DatabaseError> {
+        let mut shows = self.showing(view)?;
+        if self.shows_withdrawn()? {
+            let columns = self.columns_of(view)?;
+            let empty = |(name, kind): &(String, String)| format!("null::{kind} as {}", quoted(name));
+            let columns: Vec<String> = columns.iter().map(empty).collect();
+            let place = self.place(view);
+            let sql = format!("create or replace view {place} as select {} where false", columns.join(", "));
+            if self.attempt(&sql)? != Attempt::Done {
+                return self.busy(view);
+            }
+            let comment = literal("It shows no release, because views of others are built on columns of another type.");
+            self.run(&format!("comment on view {place} is {comment}"))?;
+            shows = "no row".into();
+        }
+        let built = self.built_on(view)?.join(", ");
+        Ok(DatabaseError::LatestBehind {
+            view: self.shown(view),
+            shows,
+            why: format!("these are built on it, and release {} has columns of other types: {built}", newest.label),
+            way_out: "once their owners have dropped them, run: tacenda deliver".into(),
+        })
+    }
+
+    /// Which release the view shows, for people.
+    fn showing(&mut self, view: &str) -> Result<String, DatabaseError> {
+        for one in self.listed()? {
+            if self.reads(view, &one.table)? {
+                return Ok(format!("release {}", one.label));
+            }
+        }
+        Ok("no row".into())
+    }
+
+    /// What is built on a view: other views by their names, and anything else as the server describes it.
+    fn built_on(&mut self, view: &str) -> Result<Vec<String>, DatabaseError> {
+        let sql = "select distinct coalesce(m.nspname || '.' || w.relname, pg_catalog.pg_describe_object(d.classid, d.objid, 0)) \
+                   from pg_catalog.pg_class v join pg_catalog.pg_namespace n on n.oid = v.relnamespace join \
+                   pg_catalog.pg_depend d on d.deptype = 'n' and ((d.refclassid = \
+                   'pg_catalog.pg_class'::pg_catalog.regclass and d.refobjid = v.oid) or (d.refclassid = \
+                   'pg_catalog.pg_type'::pg_catalog.regclass and d.refobjid = v.reltype)) left join pg_catalog.pg_rewrite r \
+                   on r.oid = d.objid and d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass left join \
+                   pg_catalog.pg_class w on w.oid = r.ev_class left join pg_catalog.pg_namespace m on m.oid = w.relnamespace \
+                   where n.nspname = $1 and v.relname = $2 and w.oid is distinct from v.oid order by 1";
+        let rows = self.step.query(sql, &[&self.schema, &view]).map_err(failed)?;
+        Ok(rows.iter().map(|row| row.get(0)).collect())
+    }
+
+    /// Ends with all that was done, also if only the view of the latest release is behind. Any other error leaves everything
+    /// as it was.
+    fn end(self, done: Result<(), DatabaseError>) -> Result<(), DatabaseError> {
+        match done {
+            Ok(()) | Err(DatabaseError::LatestBehind { .. }) => self.commit().and(done),
+            Err(error) => Err(error),
         }
     }
 
@@ -444,4 +727,15 @@ fn wait_for(step: &mut Transaction<'_>, name: &str) -> Result<(), DatabaseError>
 /// A role, as SQL names it.
 fn role(name: &str) -> String {
     if name == EVERYBODY { EVERYBODY.into() } else { quoted(name) }
+}
+
+/// What stands for a column that a release has not, in a view that must keep it.
+fn stand_in(name: &str, kind: &str) -> String {
+    match (name, kind) {
+        // A row stands for a person, where nothing else is said.
+        (ROW_WEIGHT, _) => format!("1::{kind}"),
+        // Such a column says what may be missing. Where there is none, nothing may be.
+        (_, "boolean") => "false".into(),
+        _ => format!("null::{kind}"),
+    }
 }

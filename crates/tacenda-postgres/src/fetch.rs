@@ -1,7 +1,8 @@
 //! Reads a table or the result of a query, as it is at one moment, into Arrow's columns.
 //!
 //! The server first says which columns there are. Those that nobody wants are never asked for. The rows come by
-//! `COPY … (FORMAT binary)` in a transaction that sees one moment and cannot write.
+//! `COPY … (FORMAT binary)` in a transaction that sees one moment and cannot write. Rows that a policy of the server would hide
+//! are an error, because a table that lacks people in silence is another table.
 
 use crate::connect::{connect, failed, told};
 use crate::decode::{Decoder, Sent};
@@ -14,6 +15,9 @@ use tacenda::promise::{DatabaseRows, DatabaseTable};
 use tacenda::report::number;
 use tacenda::use_cases::{DatabaseError, Fetched};
 
+/// The server must not leave rows out because of who asks; it refuses the query instead.
+const ALL_ROWS: &str = "set local row_security = off";
+
 /// Reads the table, unless it has more rows than `most`. They are counted before the first one is fetched, at the same moment.
 pub fn fetch(
     table: &DatabaseTable,
@@ -24,12 +28,8 @@ pub fn fetch(
     let (version, zone) = about(&mut client)?;
     let moment = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
     let mut moment = moment.start().map_err(failed)?;
-    let from = match &table.rows {
-        DatabaseRows::Table { schema: Some(schema), name } => format!("{}.{}", quoted(schema), quoted(name)),
-        DatabaseRows::Table { schema: None, name } => quoted(name),
-        // A line break, because the query may end in a comment.
-        DatabaseRows::Query { sql, .. } => format!("(\n{sql}\n) as tacenda_source"),
-    };
+    moment.batch_execute(ALL_ROWS).map_err(failed)?;
+    let from = named(table);
     let refused = |error: postgres::Error| refused(table, &error);
     let columns = columns(&mut moment, &from, table, wanted)?;
     if let Some(most) = most {
@@ -62,6 +62,38 @@ pub fn fetch(
         note += &format!("; times with a time zone are read in {zone}");
     }
     Ok(Fetched::Table(Source::frame(&table.name(), schema, batches).noting(note)))
+}
+
+/// The columns of a table that cannot be read, each with the reason: they have another type, or belong to others.
+pub fn closed_columns(table: &DatabaseTable) -> Result<Vec<(String, String)>, DatabaseError> {
+    let mut client = connect(&table.connection)?;
+    let from = named(table);
+    let refused = |error: postgres::Error| refused(table, &error);
+    let statement = client.prepare(&format!("select * from {from}")).map_err(refused)?;
+    let rights =
+        "select attname::text, pg_catalog.has_column_privilege(attrelid, attnum, 'select') from pg_catalog.pg_attribute
+        where attrelid = $1::text::pg_catalog.regclass and attnum > 0 and not attisdropped";
+    let rights = client.query(rights, &[&from]).map_err(refused)?;
+    let may_read = |name: &str| rights.iter().any(|right| right.get::<_, &str>(0) == name && right.get(1));
+    let closed = statement.columns().iter().filter_map(|column| {
+        let why = match sent_as(base(column.type_())) {
+            None => format!("its type {} is not read", column.type_().name()),
+            Some(_) if !may_read(column.name()) => "you have no right to read it".into(),
+            Some(_) => return None,
+        };
+        Some((column.name().to_string(), why))
+    });
+    Ok(closed.collect())
+}
+
+/// What rows are selected from.
+fn named(table: &DatabaseTable) -> String {
+    match &table.rows {
+        DatabaseRows::Table { schema: Some(schema), name } => format!("{}.{}", quoted(schema), quoted(name)),
+        DatabaseRows::Table { schema: None, name } => quoted(name),
+        // A line break, because the query may end in a comment.
+        DatabaseRows::Query { sql, .. } => format!("(\n{sql}\n) as tacenda_source"),
+    }
 }
 
 /// The server's version, and the time zone of the session.
@@ -160,13 +192,28 @@ fn unsupported(column: &str, kind: &Type, table: &DatabaseTable) -> DatabaseErro
     DatabaseError::UnsupportedType { column: column.into(), kind: kind.name().into(), why, way_out }
 }
 
+/// Whether a state tells of the server's own trouble, or of others who use it, so that the same query may succeed later: lost
+/// connections, conflicts with other transactions or with the recovery of a standby, scarce resources, what its owner stops, its
+/// files and its bugs; and of the states about locks and transactions those that pass.
+fn passes(state: &str) -> bool {
+    let class = state.get(..2).unwrap_or_default();
+    matches!(class, "08" | "40" | "53" | "57" | "58" | "XX")
+        || matches!(state, "" | "25P02" | "25P03" | "25P04" | "55P03")
+}
+
 /// The error of a query or table that the server does not take.
 fn refused(table: &DatabaseTable, error: &postgres::Error) -> DatabaseError {
-    let state = error.as_db_error().map_or("", |answer| answer.code().code());
-    if state.is_empty() || matches!(&state[..2], "53" | "57" | "58" | "08" | "XX") {
+    let answer = error.as_db_error();
+    let state = answer.map_or("", |answer| answer.code().code());
+    if passes(state) {
         return DatabaseError::Failed { what: told(error) };
     }
     let way_out = match state {
+        // The message is in the language of the server; the name of its function is not.
+        "42501" if answer.and_then(|answer| answer.routine()) == Some("check_enable_rls") => {
+            "row-level security would leave people out in silence; let a role with bypassrls read it, or a view of the table's \
+             owner that names the rows"
+        }
         "42501" => "let the user read it: grant select on it",
         "42P01" | "3F000" => "check schema and name; they are taken as they are written",
         "25006" => "a query only reads",
@@ -179,4 +226,23 @@ fn refused(table: &DatabaseTable, error: &postgres::Error) -> DatabaseError {
 fn broke_off(table: &DatabaseTable, error: std::io::Error) -> DatabaseError {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<postgres::Error>());
     inner.map_or_else(|| DatabaseError::Failed { what: error.to_string() }, |inner| refused(table, inner))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_pass_is_tried_again_and_what_a_person_must_mend_is_not() {
+        // Serialisation, a deadlock, a standby's conflict, a lock, limits of time, a full disk, a shutdown, a lost connection.
+        for state in [
+            "", "40001", "40P01", "40003", "55P03", "25P02", "25P03", "25P04", "57014", "57P01", "53100", "58030",
+            "08006",
+        ] {
+            assert!(passes(state), "{state}");
+        }
+        for state in ["42501", "42P01", "42703", "22P02", "22012", "25006", "55000", "0A000"] {
+            assert!(!passes(state), "{state}");
+        }
+    }
 }

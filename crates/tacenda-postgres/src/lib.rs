@@ -30,6 +30,10 @@ impl Database for Postgres {
         fetch::fetch(table, wanted, most)
     }
 
+    fn closed_columns(&self, table: &DatabaseTable) -> Result<Vec<(String, String)>, DatabaseError> {
+        fetch::closed_columns(table)
+    }
+
     fn deliver(&self, to: &DeliveryTarget, release: &ReceivedRelease) -> Result<Delivered, DatabaseError> {
         deliver::deliver(to, release)
     }

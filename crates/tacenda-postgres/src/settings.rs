@@ -55,16 +55,26 @@ const SOCKET_FOLDERS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 /// The folder of the service file of the whole machine.
 const SYSTEM_FOLDER: &str = "/etc/postgresql-common";
 
-/// Variables of libpq that demand something of the server which is not checked here. Who sets one relies on it.
-const UNCHECKED_VARIABLES: [&str; 8] = [
-    "PGCHANNELBINDING",
-    "PGREQUIREAUTH",
-    "PGREQUIREPEER",
-    "PGSSLCRL",
-    "PGSSLCRLDIR",
-    "PGSSLMAXPROTOCOLVERSION",
-    "PGSSLMINPROTOCOLVERSION",
-    "PGTARGETSESSIONATTRS",
+/// Variables of libpq that demand something of the connection which is not checked here, and their values that demand nothing
+/// more than what is done anyway. Who sets another value relies on it.
+///
+/// All others are read here, or change nothing of what matters: `PGCLIENTENCODING`, `PGDATESTYLE`, `PGGEQO`,
+/// `PGGSSDELEGATION`, `PGGSSLIB`, `PGKRBSRVNAME`, `PGLOADBALANCEHOSTS`, `PGLOCALEDIR`, `PGMAXPROTOCOLVERSION`, `PGOAUTHDEBUG` and
+/// `PGSSLCOMPRESSION`.
+const UNCHECKED_VARIABLES: [(&str, &[&str]); 13] = [
+    ("PGCHANNELBINDING", &["disable", "prefer"]),
+    ("PGGSSENCMODE", &["disable", "prefer"]),
+    ("PGMINPROTOCOLVERSION", &["3.0"]),
+    ("PGREQUIREAUTH", &[]),
+    ("PGREQUIREPEER", &[]),
+    ("PGSSLCERTMODE", &["allow"]),
+    ("PGSSLCRL", &[]),
+    ("PGSSLCRLDIR", &[]),
+    ("PGSSLMAXPROTOCOLVERSION", &["TLSv1.3"]),
+    ("PGSSLMINPROTOCOLVERSION", &["TLSv1", "TLSv1.1", "TLSv1.2"]),
+    ("PGSSLNEGOTIATION", &["postgres"]),
+    ("PGSSLSNI", &["1"]),
+    ("PGTARGETSESSIONATTRS", &["any"]),
 ];
 
 /// How long a server may take to answer at first, if nothing else is said.
@@ -77,8 +87,10 @@ impl ServerSettings {
     }
 
     fn in_environment(connection: &Connection, environment: Environment<'_>) -> Result<ServerSettings, DatabaseError> {
-        let is_set = |name: &&str| environment(name).is_some_and(|value| !value.is_empty());
-        if let Some(name) = UNCHECKED_VARIABLES.iter().find(|name| is_set(name)) {
+        let demands = |(name, harmless): &&(&str, &[&str])| {
+            environment(name).is_some_and(|value| !value.is_empty() && !harmless.contains(&value.as_str()))
+        };
+        if let Some((name, _)) = UNCHECKED_VARIABLES.iter().find(demands) {
             return Err(wrong(
                 &format!("{name} is set, and its check is not made here"),
                 &format!("run: unset {name}"),
@@ -152,7 +164,10 @@ impl<'a> Words<'a> {
                 name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
             }
         };
-        let is_wanted = match (self.get("sslmode").as_deref(), is_near) {
+        // An old word for the same, which libpq reads where there is no newer one.
+        let required = || (self.environment)("PGREQUIRESSL").filter(|value| value.starts_with('1'));
+        let mode = self.get("sslmode").or_else(|| required().map(|_| "require".into()));
+        let is_wanted = match (mode.as_deref(), is_near) {
             (None, is_near) => !is_near,
             (Some("require" | "verify-ca" | "verify-full"), _) => true,
             (Some("disable" | "allow" | "prefer"), true) => false,
@@ -412,10 +427,21 @@ mod tests {
     #[test]
     fn a_check_that_is_not_made_is_refused_and_not_ignored() {
         let house = House::new(&[]);
-        for name in UNCHECKED_VARIABLES {
+        for (name, harmless) in UNCHECKED_VARIABLES {
             assert_eq!(code(house.settings("host=localhost", &[(name, "x")])), "C201", "{name}");
-            assert_eq!(code(house.settings("host=localhost", &[(name, "")])), "accepted", "{name}");
+            for &value in harmless.iter().chain([&""]) {
+                assert_eq!(code(house.settings("host=localhost", &[(name, value)])), "accepted", "{name}={value}");
+            }
         }
+        for (name, value) in [("PGGSSENCMODE", "require"), ("PGSSLNEGOTIATION", "direct"), ("PGSSLSNI", "0")] {
+            assert_eq!(code(house.settings("host=localhost", &[(name, value)])), "C201", "{name}={value}");
+        }
+        let is_checked = |words: &str, more: &[(&str, &str)]| {
+            house.settings(words, more).map(|settings| settings.tls.is_some()).ok()
+        };
+        assert_eq!(is_checked("host=localhost", &[("PGREQUIRESSL", "1")]), Some(true));
+        assert_eq!(is_checked("host=localhost", &[("PGREQUIRESSL", "0")]), Some(false));
+        assert_eq!(is_checked("host=localhost sslmode=prefer", &[("PGREQUIRESSL", "1")]), Some(false));
         let revoked = House::new(&[(".postgresql/root.crl", 0o644, "")]);
         assert_eq!(code(revoked.settings("host=localhost", &[])), "accepted");
         assert_eq!(code(revoked.settings("host=db.example.org", &[])), "C201");

@@ -27,7 +27,13 @@ pub trait Database: fmt::Debug + Send + Sync {
         most: Option<u64>,
     ) -> Result<Fetched, DatabaseError>;
 
-    /// Makes the database have a release. All of it arrives, or nothing. A release that is there already stays.
+    /// The columns of a table that cannot be read, each with the reason.
+    fn closed_columns(&self, _table: &DatabaseTable) -> Result<Vec<(String, String)>, DatabaseError> {
+        Ok(Vec::new())
+    }
+
+    /// Makes the database have a release. All of it arrives, or nothing. A release that is there already stays. The release has
+    /// arrived, too, if the error is [`DatabaseError::LatestBehind`].
     fn deliver(&self, to: &DeliveryTarget, release: &ReceivedRelease) -> Result<Delivered, DatabaseError>;
 
     /// Lets those read the delivered releases of a series who may read them by now. Returns those that are not there any more.
@@ -36,7 +42,7 @@ pub trait Database: fmt::Debug + Send + Sync {
     }
 
     /// Marks a delivered release as withdrawn and takes away the right to read it. A release that is not there needs
-    /// nothing.
+    /// nothing. All that is done, too, if the error is [`DatabaseError::LatestBehind`].
     fn withdraw(&self, to: &DeliveryTarget, withdrawal: &Withdrawal) -> Result<Withdrawn, DatabaseError>;
 }
 
@@ -193,6 +199,30 @@ coded! {
         } = "C803", "a schema, a role or a right is missing",
             "A delivery creates tables and views in a schema and lets roles read them. It creates no schema and no role: the owner of \
              the database decides about these.";
+        #[error("the table of the release is as it must be, but the view {view} is not: it shows {shows}, because {why}; {way_out}")]
+        LatestBehind {
+            /// The view of the latest release.
+            view: String,
+            /// What it shows.
+            shows: String,
+            /// What is in the way.
+            why: String,
+            /// What to do.
+            way_out: String,
+        } = "C804", "the view of the latest release is behind",
+            "A release was delivered or withdrawn, and that is done. But the view that shows the latest release could not be defined \
+             anew. Other people's views are built on it, and these are never dropped. Or somebody reads it in a transaction that does not \
+             end. It never shows rows of a release that is withdrawn. Once nothing is in the way, tacenda deliver brings it up to date.";
+        #[error("{what}; {way_out}")]
+        OutOfReach {
+            /// Which place has the release, and why it was not told.
+            what: String,
+            /// What to do.
+            way_out: String,
+        } = "C805", "a place that has a withdrawn release was not told",
+            "The ledger says that a release was delivered to a place. The release is withdrawn, and the policy file does not lead to \
+             that place any more: its section is gone or names another schema or database. People may still read the release there. \
+             Write the section as it was and run tacenda deliver; then change it again.";
     }
 }
 

@@ -14,6 +14,7 @@ use crate::use_cases::{
 };
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The answer of deliver.
@@ -91,14 +92,18 @@ pub fn deliver(
     progress: Progress<'_>,
 ) -> Result<DeliverReport, UseCaseError> {
     let targets = targets(project)?;
-    if targets.is_empty() {
+    let mut store = open(project)?;
+    let left = stranded(&store, &targets);
+    if targets.is_empty() && left.is_empty() {
         return Err(UseCaseError::usage("the policy file names no place to deliver to; add a section [deliver.NAME]"));
     }
-    if let Some(name) = wanted.to.filter(|name| targets.iter().all(|target| target.name != *name)) {
-        let known: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+    let mut known: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+    known.extend(left.iter().map(|one| one.to.as_str()));
+    known.sort_unstable();
+    known.dedup();
+    if let Some(name) = wanted.to.filter(|name| !known.contains(name)) {
         return Err(UseCaseError::usage(format!("there is no delivery {name}; there is {}", known.join(", "))));
     }
-    let mut store = open(project)?;
     if let Some(name) = wanted.release {
         let number = number_of(&store, name).ok_or(UseCaseError::NoSuchRelease)?;
         if !made_here(&store).any(|made| made == number) {
@@ -114,6 +119,12 @@ pub fn deliver(
             deliveries.extend(look_after(&mut store, target, database));
         }
     }
+    // What is wanted may be a number or a label; the ledger tells which release that is.
+    let number = wanted.release.and_then(|name| number_of(&store, name));
+    let is_wanted = |one: &&Stranded| {
+        wanted.to.is_none_or(|name| name == one.to) && number.is_none_or(|number| number == one.release)
+    };
+    deliveries.extend(left.iter().filter(is_wanted).map(|one| one.report(&targets)));
     Ok(DeliverReport { series: store.series().into(), deliveries })
 }
 
@@ -149,7 +160,8 @@ pub(super) fn number_of(store: &Store, name: &str) -> Option<u32> {
     store.publications().find(|one| is_wanted(one.number, &one.label)).map(|one| one.number)
 }
 
-/// What the ledger says is owed to the places of the policy file. Nothing where that file cannot be read.
+/// What the ledger says is owed to the places of the policy file, and withdrawals to places that it does not name any more.
+/// Where that file cannot be read, it names none.
 pub(super) fn owed_by(project: &ProjectFolder, store: &Store) -> Vec<OwedDelivery> {
     let targets = targets(project).unwrap_or_default();
     let of = |target: &DeliveryTarget| -> Vec<OwedDelivery> {
@@ -157,11 +169,68 @@ pub(super) fn owed_by(project: &ProjectFolder, store: &Store) -> Vec<OwedDeliver
         let one = |release| OwedDelivery { to: target.name.clone(), release, withdrawal: is_retracted(store, release) };
         numbers.map(one).collect()
     };
-    targets.iter().flat_map(of).collect()
+    let mut owed: Vec<OwedDelivery> = targets.iter().flat_map(of).collect();
+    for Stranded { to, release, .. } in stranded(store, &targets) {
+        let one = OwedDelivery { to, release, withdrawal: true };
+        // A place may have had it in two schemas.
+        if !owed.contains(&one) {
+            owed.push(one);
+        }
+    }
+    owed
 }
 
-/// Delivers what is owed to each place, the oldest release first. At a place where one release fails, later ones wait. But a
-/// table that is in the way of one withdrawal does not hinder the others.
+/// A withdrawn release at a place that the policy file does not lead to any more. People can still read it there.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) struct Stranded {
+    /// The place's name, as the policy file had it.
+    pub to: String,
+    /// The release's number.
+    pub release: u32,
+    /// The schema, where the ledger has it.
+    schema: Option<String>,
+}
+
+impl Stranded {
+    /// That the place was not told, and why.
+    pub(super) fn report(&self, targets: &[DeliveryTarget]) -> DeliveryReport {
+        let Stranded { to, release, schema } = self;
+        let of_schema = schema.as_ref().map_or(String::new(), |schema| format!(" in the schema {schema}"));
+        let now = match targets.iter().find(|target| target.name == *to) {
+            Some(target) => format!("[deliver.{to}] names the schema {} now", target.schema),
+            None => format!("the policy file has no section [deliver.{to}] any more"),
+        };
+        let with = schema.as_ref().map_or(String::new(), |schema| format!(" with schema = \"{schema}\""));
+        let error = DatabaseError::OutOfReach {
+            what: format!("{to} has this withdrawn release{of_schema} by the ledger, and {now}, so it was not told"),
+            way_out: format!("write [deliver.{to}]{with} as it was, and run: tacenda deliver --release {release}"),
+        };
+        let (code, message) = (Some(error.code().into()), Some(error.to_string()));
+        DeliveryReport { to: to.clone(), release: *release, outcome: DeliveryOutcome::Failed, code, message }
+    }
+}
+
+/// The withdrawn releases that the ledger has at places to which none of `targets` leads, and not as withdrawn there.
+pub(super) fn stranded(store: &Store, targets: &[DeliveryTarget]) -> Vec<Stranded> {
+    let is_told = |at: &Delivery| {
+        let same = |one: &Delivery| one.schema.is_none() || at.schema.is_none() || one.schema == at.schema;
+        store.deliveries().any(|one| one.withdrawn && one.to == at.to && one.release == at.release && same(one))
+    };
+    let is_out_of_reach = |one: &&Delivery| !targets.iter().any(|target| is_at(one, target));
+    let left = store.deliveries().filter(|one| !one.withdrawn && is_retracted(store, one.release));
+    let left = left.filter(is_out_of_reach).filter(|&one| !is_told(one));
+    let one = |one: &Delivery| Stranded { to: one.to.clone(), release: one.release, schema: one.schema.clone() };
+    // The same release may have been brought there twice.
+    left.map(one).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Whether a line of the ledger is about a place. A place with another schema is another one. Older lines name no schema.
+fn is_at(one: &Delivery, target: &DeliveryTarget) -> bool {
+    one.to == target.name && one.schema.as_ref().is_none_or(|schema| *schema == target.schema)
+}
+
+/// Delivers what is owed to each place, the oldest release first. At a place where one release fails, later ones wait. But what
+/// is in the way of one withdrawal does not hinder the others, and neither does a view that somebody else holds.
 pub(super) fn settle(
     store: &mut Store,
     targets: &[DeliveryTarget],
@@ -170,6 +239,11 @@ pub(super) fn settle(
     progress: Progress<'_>,
 ) -> Vec<DeliveryReport> {
     let mut reports = Vec::new();
+    // Who names both asks about this one thing, after being told that the place does not have it.
+    let if_gone = match (wanted.to, wanted.release) {
+        (Some(_), Some(_)) => IfGone::Settle,
+        _ => IfGone::Tell,
+    };
     for target in targets.iter().filter(|target| wanted.to.is_none_or(|name| name == target.name)) {
         let owed = to_bring(store, target, wanted.release);
         for release in &owed {
@@ -179,14 +253,22 @@ pub(super) fn settle(
                 let code = code.map(String::from);
                 DeliveryReport { to: target.name.clone(), release: *release, outcome, code, message }
             };
-            match bring(store, target, *release, database) {
+            match bring(store, target, *release, database, if_gone) {
                 // The database was asked only to be sure.
                 Ok(DeliveryOutcome::Absent) if wanted.release.is_none() && is_unsure(store, target, *release) => {}
                 Ok(outcome) => reports.push(report(outcome, None)),
                 Err(error) => {
                     reports.push(report(DeliveryOutcome::Failed, Some((error.code(), error.to_string()))));
-                    let is_in_the_way = matches!(error, UseCaseError::Database(DatabaseError::NotOurs { .. }));
-                    if !(is_in_the_way && is_retracted(store, *release)) {
+                    let goes_on = match error {
+                        UseCaseError::Database(DatabaseError::LatestBehind { .. }) => true,
+                        UseCaseError::Database(
+                            DatabaseError::NotOurs { .. }
+                            | DatabaseError::NotAllowed { .. }
+                            | DatabaseError::OutOfReach { .. },
+                        ) => is_retracted(store, *release),
+                        _ => false,
+                    };
+                    if !goes_on {
                         break;
                     }
                 }
@@ -213,11 +295,14 @@ fn look_after(store: &mut Store, target: &DeliveryTarget, database: Option<&dyn 
     };
     let mut reports = Vec::new();
     for release in lost {
-        match bring(store, target, release, database) {
+        match bring(store, target, release, database, IfGone::Tell) {
             Ok(outcome) => reports.push(report(release, outcome, None)),
             Err(error) => {
+                let goes_on = matches!(error, UseCaseError::Database(DatabaseError::LatestBehind { .. }));
                 reports.push(report(release, DeliveryOutcome::Failed, Some(error)));
-                break;
+                if !goes_on {
+                    break;
+                }
             }
         }
     }
@@ -250,7 +335,7 @@ enum Debt {
 }
 
 fn debt(store: &Store, target: &DeliveryTarget, release: u32) -> Debt {
-    let mut there = store.deliveries().filter(|one| one.to == target.name && one.release == release).peekable();
+    let mut there = store.deliveries().filter(|one| is_at(one, target) && one.release == release).peekable();
     match (is_retracted(store, release), there.peek().is_some()) {
         (false, false) => Debt::Owed,
         (true, false) => Debt::Unsure,
@@ -267,38 +352,82 @@ fn is_retracted(store: &Store, release: u32) -> bool {
     store.retracted().iter().any(|&(number, _, _)| number == release)
 }
 
+/// What is done about a withdrawn release that the ledger has at a place, and the place says that it has not.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum IfGone {
+    /// It is told. The place may be another one by now, and people may read the release where it was.
+    Tell,
+    /// Somebody said that it is gone, so nothing is owed any more.
+    Settle,
+}
+
 /// Brings one release to one place, or its withdrawal, and records that in the ledger.
 fn bring(
     store: &mut Store,
     target: &DeliveryTarget,
     release: u32,
     database: Option<&dyn Database>,
+    if_gone: IfGone,
 ) -> Result<DeliveryOutcome, UseCaseError> {
     let database = database.ok_or(DatabaseError::NoClient)?;
     let withdrawal = store.retracted().into_iter().find(|&(number, _, _)| number == release).map(|(_, at, because)| {
         let on = at.split('T').next().unwrap_or_default().to_string();
         Withdrawal { series: store.series().into(), release, on, because: because.into() }
     });
-    let outcome = match &withdrawal {
-        Some(withdrawal) => {
-            if database.withdraw(target, withdrawal)? == Withdrawn::NeverThere {
-                // Nothing is marked there, so the ledger must not say so.
-                return Ok(DeliveryOutcome::Absent);
-            }
-            DeliveryOutcome::Withdrawn
-        }
+    let answer = match &withdrawal {
+        Some(withdrawal) => match database.withdraw(target, withdrawal) {
+            Ok(Withdrawn::NeverThere) => return gone(store, target, release, if_gone),
+            Ok(Withdrawn::Marked) => Ok(DeliveryOutcome::Withdrawn),
+            Err(error) => Err(error),
+        },
         None => {
             // What is delivered is what the ledger vouches for.
             store.vouch(release, folder::SUMS)?;
             let received = folder::read(&store.release_folder(release))?;
-            match database.deliver(target, &received)? {
+            database.deliver(target, &received).map(|delivered| match delivered {
                 Delivered::Now => DeliveryOutcome::Delivered,
                 Delivered::Before => DeliveryOutcome::Already,
-            }
+            })
         }
     };
-    record(store, target, release, withdrawal.is_some())?;
-    Ok(outcome)
+    match answer {
+        // The release itself is as it must be, so nothing is owed. The view is told and looked after.
+        Err(error) if !matches!(error, DatabaseError::LatestBehind { .. }) => Err(error.into()),
+        answer => {
+            record(store, target, release, withdrawal.is_some())?;
+            Ok(answer?)
+        }
+    }
+}
+
+/// What it means that a place does not have a withdrawn release. Where the ledger has no delivery, it never arrived.
+fn gone(
+    store: &mut Store,
+    target: &DeliveryTarget,
+    release: u32,
+    if_gone: IfGone,
+) -> Result<DeliveryOutcome, UseCaseError> {
+    if debt(store, target, release) != Debt::Owed {
+        // Nothing is marked there, so the ledger must not say so.
+        return Ok(DeliveryOutcome::Absent);
+    }
+    let is_same_schema =
+        |one: &Delivery| one.to == target.name && one.release == release && one.schema.as_ref() == Some(&target.schema);
+    let (to, schema) = (&target.name, &target.schema);
+    if if_gone == IfGone::Settle && store.deliveries().any(is_same_schema) {
+        record(store, target, release, true)?;
+        return Ok(DeliveryOutcome::Absent);
+    }
+    Err(UseCaseError::Database(DatabaseError::OutOfReach {
+        what: format!(
+            "{to} had this withdrawn release by the ledger, and its schema {schema} does not list it: the place names another \
+             schema or database now, or lost it"
+        ),
+        way_out: format!(
+            "correct [deliver.{to}], and run: tacenda deliver --release {release}; only if the place is right and lost it, run: \
+             tacenda deliver {to} --release {release}"
+        ),
+    }))
 }
 
 /// Adds the line of a delivery, unless the ledger has it.
@@ -306,7 +435,8 @@ fn record(store: &mut Store, target: &DeliveryTarget, release: u32, withdrawn: b
     let publication = store.publications().find(|publication| publication.number == release);
     let files = publication.map(|publication| &publication.files).expect("it is a release of this ledger");
     let manifest_sha256 = files.get(folder::MANIFEST).map_or(String::new(), |file| file.sha256.clone());
-    let delivery = Delivery { to: target.name.clone(), release, manifest_sha256, withdrawn };
+    let schema = Some(target.schema.clone());
+    let delivery = Delivery { to: target.name.clone(), release, manifest_sha256, schema, withdrawn };
     let is_known = store.deliveries().any(|one| *one == delivery);
     if is_known { Ok(()) } else { store.delivered(&now(), delivery) }
 }

@@ -87,7 +87,9 @@ impl DraftRequest {
         let policy = self.project.policy.clone().unwrap_or_else(|| root.join(POLICY_FILE));
         if is_project(root) || policy.exists() {
             let set_aside = match is_project(root) {
-                true => "set its series aside with tacenda new --name NAME, which keeps the policy file; for another draft move",
+                true => {
+                    "set its series aside with tacenda new --name NAME, which keeps the policy file; for another draft move"
+                }
                 false => "move",
             };
             let message = format!(
@@ -204,18 +206,24 @@ impl Drafting {
 /// The table in a database that a URL names, and the section that names it in the policy file.
 fn from_database(project: &ProjectFolder, url: &str) -> Result<(Source, String), UseCaseError> {
     let table = DatabaseTable::of_url(url).map_err(DatabaseError::from)?;
-    let source = match project.database()?.fetch(&table, &|_| true, None)? {
+    let database = project.database()?;
+    let closed = database.closed_columns(&table)?;
+    let wanted = |name: &str| !closed.iter().any(|(closed, _)| closed == name);
+    let source = match database.fetch(&table, &wanted, None)? {
         Fetched::Table(source) => source,
         Fetched::TooLarge(_) => unreachable!("nothing is too large where no limit is given"),
     };
     let text = |text: &str| toml::Value::String(text.into()).to_string();
     let (name, connection) = (text(&table.name()), text(&table.connection.to_string()));
-    Ok((
-        source,
-        format!(
-            "\n# Where the table comes from, where no file is named.\n[source]\npostgres = {connection}\ntable = {name}\n"
-        ),
-    ))
+    let dropped = |(name, why): &(String, String)| {
+        // Somebody else named the type.
+        let why: String = why.chars().filter(|letter| !letter.is_control()).collect();
+        format!("\n# Left out: {why}.\n[columns.{}]\nrole = \"drop\"\n", text(name))
+    };
+    let source_section = format!(
+        "\n# Where the table comes from, where no file is named.\n[source]\npostgres = {connection}\ntable = {name}\n"
+    );
+    Ok((source, closed.iter().map(dropped).collect::<String>() + &source_section))
 }
 
 /// Raises the drafted limits to one and a half times what the next releases are expected to need.
@@ -255,7 +263,8 @@ fn tried(
     let mut found = (project.policy().clone(), rehearsal.forecast(project.policy(), &material), rehearsal);
     let mut lasting = None;
     for m in lower.rev() {
-        let goes_on = |forecast: &Option<ForecastReport>| forecast.as_ref().map(|it| (it.ends.is_none(), it.releases.len()));
+        let goes_on =
+            |forecast: &Option<ForecastReport>| forecast.as_ref().map(|it| (it.ends.is_none(), it.releases.len()));
         let mut other = project.policy().clone();
         if goes_on(&found.1).is_none_or(|(goes_on, _)| goes_on) || !other.set("m", m) {
             break;

@@ -36,7 +36,10 @@ pub fn retract(project: &ProjectFolder, release: &str, because: &str) -> Result<
     }
     let deliveries = match (deliver::targets(project), project.database.as_deref()) {
         (Ok(targets), database) => {
-            deliver::settle(&mut store, &targets, database, WantedDeliveries::default(), &|_, _| {})
+            let mut told = deliver::settle(&mut store, &targets, database, WantedDeliveries::default(), &|_, _| {});
+            // A place that the policy file no longer leads to has the release all the same.
+            told.extend(deliver::stranded(&store, &targets).iter().map(|one| one.report(&targets)));
+            told
         }
         (Err(error), _) => unreachable_places(&store, number, &error),
     };
@@ -45,18 +48,15 @@ pub fn retract(project: &ProjectFolder, release: &str, because: &str) -> Result<
 
 /// The places that have a withdrawn release and cannot be told, because the policy file cannot be read.
 fn unreachable_places(store: &Store, release: u32, error: &ProjectError) -> Vec<DeliveryReport> {
-    let has = |to: &str, withdrawn: bool| {
-        store.deliveries().any(|one| one.release == release && one.to == to && one.withdrawn == withdrawn)
-    };
-    let mut places: Vec<&str> = store.deliveries().map(|one| one.to.as_str()).collect();
-    places.sort_unstable();
+    let mut places: Vec<String> =
+        deliver::stranded(store, &[]).into_iter().filter(|one| one.release == release).map(|one| one.to).collect();
     places.dedup();
-    let report = |to: &str| DeliveryReport {
-        to: to.into(),
+    let report = |to: String| DeliveryReport {
         release,
         outcome: DeliveryOutcome::Failed,
         code: Some(error.code().into()),
         message: Some(format!("the policy file cannot be used, so {to} was not told: {error}")),
+        to,
     };
-    places.into_iter().filter(|to| has(to, false) && !has(to, true)).map(report).collect()
+    places.into_iter().map(report).collect()
 }
