@@ -79,7 +79,7 @@ pub struct Common {
     /// Write the result to a file instead of standard output.
     #[arg(short, long, value_name = "FILE", global = true)]
     pub output: Option<PathBuf>,
-    /// Print only results and errors.
+    /// Print only results, warnings and errors.
     #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Print more details.

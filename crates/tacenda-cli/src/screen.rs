@@ -70,6 +70,12 @@ impl Screen {
         }
     }
 
+    /// Says what nobody may miss, whatever is asked of the output: a job that runs alone is asked to be quiet, and its results
+    /// are read by a program.
+    pub fn warn(&self, text: &str) {
+        let _ = writeln!(io::stderr(), "{}", printable(&format!("warning: {text}")));
+    }
+
     /// Says something only if asked to say more.
     pub fn detail(&self, text: &str) {
         if self.common.verbose {

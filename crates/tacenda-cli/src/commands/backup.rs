@@ -22,10 +22,10 @@ pub fn restore(args: &BackupArgs, common: &Common, screen: &Screen) -> Result<u8
     if report.behind.is_some() {
         text += "The series was seen to go further. If nothing but releases followed, publish their tables again, in order: each \
                  is accepted if it\ncomes out as it was. Anything else is refused, unless publish --accept-rollback REASON says why. \
-                 People who were erased since then, as the anchor\nknows, are then erased again.\n";
+                 People who were erased since then are then erased again, as far as the anchor\non this machine names them.\n";
     }
     screen.result(&text, &report)?;
-    use_cases::before_publishing(&common.folder()).iter().for_each(|text| screen.note(&format!("warning: {text}")));
+    use_cases::before_publishing(&common.folder()).iter().for_each(|text| screen.warn(text));
     Ok(0)
 }
 

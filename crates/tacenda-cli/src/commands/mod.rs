@@ -53,18 +53,21 @@ pub fn run(cli: Cli) -> Result<u8, Failure> {
     ended
 }
 
-/// Says what a person should know of the project before the command answers from it or adds to it. A program gets answers and
-/// errors alone.
+/// Says what a person should know of the project before the command answers from it or adds to it.
 fn caution(cli: &Cli, screen: &Screen) -> Result<(), Failure> {
-    let project = cli.common.folder();
-    let is_told = cli.common.format() != FormatArg::Json;
-    let warn = |text: &String| screen.note(&format!("warning: {text}"));
+    let mut project = cli.common.folder();
+    let warn = |text: &String| screen.warn(text);
     match &cli.command {
         Command::Plan(_) | Command::Publish(_) | Command::Adopt(_) => {
-            project.assert_remembered().map_err(|error| shared::failure(error, screen))?;
-            if is_told {
-                use_cases::before_publishing(&project).iter().for_each(warn);
+            if let Command::Publish(args) = &cli.command {
+                project.accept_rollback = args.accept_rollback.clone();
             }
+            project.assert_remembered().map_err(|error| shared::failure(error, screen))?;
+            use_cases::before_publishing(&project).iter().for_each(warn);
+        }
+        // What they write is remembered: after them nobody would be told.
+        Command::Erase | Command::Retain(_) | Command::Retract(_) | Command::Deliver(_) => {
+            use_cases::unremembered(&project).iter().for_each(warn);
         }
         Command::Audit(args) if !args.files.is_empty() => {}
         Command::Check(_)
@@ -77,11 +80,7 @@ fn caution(cli: &Cli, screen: &Screen) -> Result<(), Failure> {
         | Command::Receipt
         | Command::Backup(_)
         | Command::Vault(_)
-        | Command::Serve(_)
-            if is_told =>
-        {
-            use_cases::set_back(&project).iter().for_each(warn);
-        }
+        | Command::Serve(_) => use_cases::set_back(&project).iter().for_each(warn),
         _ => {}
     }
     Ok(())

@@ -7,7 +7,7 @@ use crate::screen::{Screen, telling};
 use tacenda::keys::{KeyError, PublicKey};
 use tacenda::model::counted;
 use tacenda::use_cases;
-use tacenda::use_cases::{UseCaseError, VerifyReport, VerifyRequest};
+use tacenda::use_cases::{ProjectFolder, UseCaseError, VerifyReport, VerifyRequest};
 
 pub fn run(args: &VerifyArgs, common: &Common, screen: &Screen) -> Result<u8, Failure> {
     let bar = screen.bar();
@@ -15,7 +15,9 @@ pub fn run(args: &VerifyArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
     let failed = |error: UseCaseError| shared::failure(error, screen);
     let keys = args.trusted.iter().map(|key| PublicKey::named(key)).collect::<Result<Vec<PublicKey>, KeyError>>();
     let keys = keys.map_err(|error| failed(error.into()))?;
-    let anchors = common.folder().held_anchors().map_err(|error| failed(error.into()))?;
+    // What is verified is the project, and not what lies where the command was started.
+    let project = ProjectFolder { root: folders[0].clone(), ..common.folder() };
+    let anchors = project.held_anchors().map_err(|error| failed(error.into()))?;
     let own = common.keys();
     let request = VerifyRequest { folders, anchors: anchors.as_ref(), keys: &keys, own: own.as_ref() };
     let report = use_cases::verify(&request, &telling(&bar)).map_err(failed)?;
@@ -38,11 +40,7 @@ fn verdict(report: &VerifyReport, checked: bool) -> String {
     let releases = counted(u64::from(report.releases), "release", "releases");
     match report.whole {
         true if report.vault => format!("intact: the ledger, the vault and {releases} are as they were published\n"),
-        true if report.ledger => {
-            format!(
-                "intact: {releases} as the ledger says; the vault was not checked: it is not here, or closed to you\n"
-            )
-        }
+        true if report.ledger => format!("the ledger and {releases} are intact; {}\n", report.not_checked.join("; ")),
         true if checked => format!("intact: {releases} as signed\n"),
         true if report.signed => format!("intact by the checksums in the folder: {releases}\n"),
         true => format!(

@@ -65,7 +65,9 @@ fn through_command(project: &TestProject, number: u32, table: &Path, delta: bool
     words.extend(["--format", "json"]);
     let ended = project.run(&words);
     if ended.code != 0 {
-        let error: Value = serde_json::from_str(&ended.stderr).unwrap_or_else(|_| panic!("{}", ended.stderr));
+        // The last line: warnings may stand above it.
+        let line = ended.stderr.lines().last().unwrap_or_default();
+        let error: Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{}", ended.stderr));
         let error = &error["error"];
         let code = error["code"].as_str().unwrap();
         let problems = error["problems"].as_array().unwrap().iter().filter(|_| code == REFUSED);

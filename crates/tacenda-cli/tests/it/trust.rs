@@ -52,6 +52,18 @@ fn a_restored_project_is_refused_until_a_person_says_why() {
         let ended = project.run(words);
         assert!(ended.stderr.contains("warning: L511: the ledger has 3 lines"), "{words:?}: {}", ended.stderr);
     }
+    // A job is quiet, or asks for JSON: it is told all the same, and not where its results are.
+    for words in [
+        &["log", "-q"][..],
+        &["log", "--format", "json"],
+        &["report", "-q", "-o", "page.html"],
+        &["backup", "kept.age", "-q", "--format", "json"],
+    ] {
+        let ended = project.run(words);
+        assert_eq!(ended.code, 0, "{words:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains("warning: L511: the ledger has 3 lines"), "{words:?}: {}", ended.stderr);
+        assert!(!ended.stdout.contains("warning"), "{words:?}: {}", ended.stdout);
+    }
     project.fails(&["publish", "table.csv", "--yes", "--accept-rollback", " "], 5, "L511");
     project.ok(&["publish", "table.csv", "--yes", "--accept-rollback", "release 3 never left the house"]);
     assert!(project.ok(&["log"]).contains("release 3 never left the house"));
@@ -108,6 +120,91 @@ fn a_machine_that_never_saw_the_series_says_so() {
     let planned = project.run(&["-C", "again", "plan", "table.csv", "--anchor", &anchors]);
     assert!(planned.code == 0 && planned.stderr.contains(said), "{}", planned.stderr);
     assert!(!project.run(&["plan", "table.csv"]).stderr.contains(said), "this one has its anchor");
+}
+
+/// Where the anchor is lost, a job that runs alone publishes: what it must know is on standard error whatever it asks for.
+#[test]
+fn a_quiet_job_is_warned_all_the_same() {
+    let project = published(1);
+    project.ok(&["backup", "kept.age"]);
+    let said = "warning: nothing on this machine remembers this series";
+    let forms = [&["-q"][..], &["--format", "json"], &["-q", "--format", "json"]];
+    for (number, form) in (1..).zip(forms) {
+        fs::remove_dir_all(project.state.path().join("tacenda/anchors")).unwrap();
+        project.write("table.csv", &patients(number * 10, 60));
+        let again = format!("again-{number}");
+        // What writes a line makes the series remembered: it comes last.
+        let writes: &[&str] = match number {
+            2 => &["retract", "1", "--because", "x"],
+            _ => &["publish", "table.csv", "--yes"],
+        };
+        for words in [&["-C", &again, "restore", "kept.age"][..], &["plan", "table.csv"], writes] {
+            let ended = project.run(&[words, form].concat());
+            assert_eq!(ended.code, 0, "{words:?} {form:?}: {}", ended.stderr);
+            assert!(ended.stderr.contains(said), "{words:?} {form:?}: {}", ended.stderr);
+            assert!(!ended.stdout.contains("remembers"), "{words:?} {form:?}: {}", ended.stdout);
+            if form.contains(&"json") {
+                serde_json::from_str::<serde_json::Value>(&ended.stdout).unwrap();
+            }
+        }
+    }
+    project.ok(&["vault", "unlock", "--yes"]);
+    let planned = project.run(&["plan", "table.csv", "-q"]);
+    assert!(planned.stderr.contains("warning: the vault is not encrypted"), "{}", planned.stderr);
+}
+
+/// What takes the project back would take such an anchor back too.
+#[test]
+fn an_anchor_in_the_project_is_refused() {
+    let project = published(0);
+    project.write("table.csv", &patients(0, 60));
+    let mut inside: Vec<String> = [".", "anchors", ".tacenda/anchors", "trees/../anchors"].map(String::from).into();
+    fs::create_dir(project.file("trees")).unwrap();
+    #[cfg(unix)]
+    {
+        let link = project.state.path().join("link");
+        std::os::unix::fs::symlink(project.path(), &link).unwrap();
+        inside.push(link.join("anchors").display().to_string());
+    }
+    for folder in &inside {
+        let ended = project.fails(&["publish", "table.csv", "--yes", "--anchor", folder], 2, "L205");
+        assert!(ended.stderr.contains("name a folder outside"), "{}", ended.stderr);
+        assert!(!project.file(".tacenda").exists(), "nothing was set up");
+    }
+    let outside = project.state.path().join("anchors").display().to_string();
+    project.ok(&["publish", "table.csv", "--yes", "--anchor", &outside]);
+    project.fails(&["verify", "--anchor", "anchors"], 2, "L205");
+    project.ok(&["verify", "--anchor", &outside]);
+    // What lies beside the folder that is verified lies in no project.
+    let release = fs::canonicalize(project.file("releases/ward-stays/r0001")).unwrap().display().to_string();
+    let mut elsewhere = project.command(&["verify", &release, "--anchor", "tacenda/anchors"]);
+    let ended = Ended::of(elsewhere.current_dir(project.state.path()).output().unwrap());
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+}
+
+/// The folders that a loose umask leaves to everybody are made for their owner all the same.
+#[cfg(unix)]
+#[test]
+fn no_umask_opens_a_project() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = published(0);
+    project.write("table.csv", &patients(0, 60));
+    let ended = project.shell("umask 000; tacenda publish table.csv --yes", &[]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let anchors = project.state.path().join(".local/state/tacenda/anchors");
+    let mut paths = vec![project.file(".tacenda"), project.file("releases"), anchors.clone()];
+    let mut seen = 0;
+    while let Some(path) = paths.pop() {
+        assert_eq!(mode(&path) & 0o002, 0, "{}", path.display());
+        if path.is_dir() {
+            paths.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+        seen += 1;
+    }
+    assert!(seen > 15, "{seen}");
+    let anchor = fs::read_dir(&anchors).unwrap().next().unwrap().unwrap().path();
+    assert_eq!((mode(&anchors), mode(&anchor)), (0o700, 0o600));
 }
 
 /// Keys that others can read or replace are refused, and so is a vault that nobody here could open.
@@ -231,17 +328,74 @@ fn with_the_anchor_lost_a_receipt_refuses_a_restored_project() {
     project.fails(&words, 2, "L204");
 }
 
+/// The anchor that knew who was erased is lost. A receipt counts them and names nobody; a release does not even count.
+#[test]
+fn a_receipt_brings_nobody_back_who_was_erased() {
+    let project = published(1);
+    let (backup, safe) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for name in [".tacenda", "releases"] {
+        copy(&project.file(name), &backup.path().join(name));
+    }
+    assert_eq!(erase(&project, "p12\np13\n").code, 0);
+    publish(&project, 1);
+    let out = |name: &str| safe.path().join(name).display().to_string();
+    project.ok(&["receipt", "-o", &out("receipt.txt")]);
+    assert!(fs::read_to_string(out("receipt.txt")).unwrap().contains("\nerased:     2\n"));
+    copy(&project.file("releases/ward-stays/r0002"), &safe.path().join("r0002"));
+    let set_back = || {
+        for name in [".tacenda", "releases"] {
+            copy(&backup.path().join(name), &project.file(name));
+        }
+        fs::remove_dir_all(project.state.path().join("tacenda/anchors")).unwrap();
+    };
+    project.write("table.csv", &patients(10, 60));
+    let publish = |stand_in: &str| {
+        let words =
+            ["publish", "table.csv", "--yes", "-q", "--anchor-from", stand_in, "--accept-rollback", "nobody got it"];
+        project.run(&words)
+    };
+    let warned = "warning: this state is behind what --anchor-from names: who was erased after it is not known here";
+    set_back();
+    let refused = || {
+        let ended = publish(&out("receipt.txt"));
+        assert!(ended.code == 5 && ended.stderr.contains("L516"), "{}", ended.stderr);
+        assert!(ended.stderr.contains(warned), "{}", ended.stderr);
+        assert!(!project.file("releases/ward-stays/r0002").exists());
+    };
+    refused();
+    // The advice of the error, one person after the other.
+    let told = erase(&project, "p12\n");
+    assert!(told.code == 0 && told.stderr.contains("nothing on this machine remembers"), "{}", told.stderr);
+    refused();
+    assert_eq!(erase(&project, "p13\n").code, 0);
+    let ended = publish(&out("receipt.txt"));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let told = project.run(&["plan", "table.csv"]).stdout;
+    assert!(told.contains("2 people of this table are left out"), "{told}");
+    assert!(project.ok(&["log"]).contains("nobody got it"));
+    // It is asked once.
+    project.write("table.csv", &patients(20, 60));
+    assert_eq!(publish(&out("receipt.txt")).code, 0);
+    // A release does not say how many were erased: the warning is all that there is.
+    set_back();
+    let ended = publish(&out("r0002"));
+    assert!(ended.code == 0 && ended.stderr.contains(warned), "{}", ended.stderr);
+}
+
+/// Erases people by their identifiers, one on each line.
+fn erase(project: &TestProject, input: &str) -> Ended {
+    let mut command = project.command(&["erase"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    Ended::of(child.wait_with_output().unwrap())
+}
+
 /// The identifier comes from standard input: arguments stand in the list of processes.
 #[test]
 fn a_person_is_erased_by_standard_input() {
     let project = published(1);
-    let erase = |input: &str| {
-        let mut command = project.command(&["erase"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        Ended::of(child.wait_with_output().unwrap())
-    };
+    let erase = |input: &str| erase(&project, input);
     let told = erase("p3\n\nnobody\n");
     // Whoever mistypes an identifier is told so, by the exit code too; the others are erased.
     assert_eq!(told.code, 6, "{}", told.stderr);
@@ -323,6 +477,47 @@ fn a_folder_alone_is_said_to_fit_itself_and_no_more() {
     project.ok(&["verify", release]);
 }
 
+/// An auditor has no vault. Where the steward publishes it must be there, whether somebody has its key or not.
+#[test]
+fn a_vault_that_is_gone_is_not_called_intact() {
+    let project = published(2);
+    let outside = tempfile::tempdir().unwrap();
+    let place = |name: &str| outside.path().join(name);
+    copy(project.path(), &place("copy"));
+    fs::remove_dir_all(place("copy/.tacenda/vault")).unwrap();
+    let copied = place("copy").display().to_string();
+    let unchecked = "the ledger and 2 releases are intact; the vault was not checked: ";
+    let told = project.ok(&["verify", &copied]);
+    assert!(told.starts_with(&format!("{unchecked}it is not here")), "{told}");
+    let report: serde_json::Value =
+        serde_json::from_str(&project.ok(&["verify", &copied, "--format", "json"])).unwrap();
+    assert_eq!((&report["whole"], &report["vault"]), (&true.into(), &false.into()));
+    assert!(report["not_checked"][0].as_str().unwrap().contains("it is not here"), "{report}");
+    // Without the key the files are there, or not.
+    let (vault, keys) = (project.file(".tacenda/vault"), project.state.path().join("tacenda/keys"));
+    fs::rename(&keys, place("keys")).unwrap();
+    let told = project.ok(&["verify"]);
+    assert!(told.starts_with(unchecked) && told.contains("its files are there"), "{told}");
+    let paths = fs::read_dir(&vault).unwrap().map(|entry| entry.unwrap().path());
+    let file = paths.into_iter().find(|path| path.display().to_string().contains("keys-")).unwrap();
+    fs::rename(&file, place("file")).unwrap();
+    for has_key in [false, true] {
+        if has_key {
+            fs::rename(place("keys"), &keys).unwrap();
+        }
+        let verified = project.run(&["verify"]);
+        assert!(verified.code == 5 && verified.stdout.contains("L504"), "{has_key}: {}", verified.stdout);
+    }
+    fs::rename(place("file"), &file).unwrap();
+    assert!(project.ok(&["verify"]).starts_with("intact: the ledger, the vault and 2 releases"));
+    fs::rename(&vault, place("vault")).unwrap();
+    let verified = project.run(&["verify"]);
+    assert!(verified.code == 5 && verified.stdout.contains("L504: .tacenda/vault is missing"), "{}", verified.stdout);
+    // The advice of the error.
+    fs::rename(place("vault"), &vault).unwrap();
+    project.ok(&["verify"]);
+}
+
 #[test]
 fn a_forged_release_is_refused_by_everybody_who_reads_it() {
     let project = published(2);
@@ -340,6 +535,11 @@ fn a_forged_release_is_refused_by_everybody_who_reads_it() {
         .status();
     assert!(sums.unwrap().success());
     for words in [&["report"][..], &["audit"], &["show", "1"], &["count", "1"], &["diff", "1", "2"]] {
+        project.fails(words, 5, "L507");
+    }
+    // By its path it is the same folder of the same project.
+    let path = "releases/ward-stays/r0001";
+    for words in [&["show", path][..], &["count", path], &["diff", path, "2"]] {
         project.fails(words, 5, "L507");
     }
     assert_eq!(project.run(&["verify"]).code, 5);

@@ -295,8 +295,10 @@ impl Input<'_> {
                 }
             }
             drop(send);
-            let parts: Vec<Result<Columns<'_>, IngestError>> =
-                workers.into_iter().map(|worker| worker.join().unwrap_or_else(|thrown| resume_unwind(thrown))).collect();
+            let parts: Vec<Result<Columns<'_>, IngestError>> = workers
+                .into_iter()
+                .map(|worker| worker.join().unwrap_or_else(|thrown| resume_unwind(thrown)))
+                .collect();
             broken.map_or_else(|| parts.into_iter().collect::<Result<Vec<Columns<'_>>, IngestError>>(), Err)
         })
     }

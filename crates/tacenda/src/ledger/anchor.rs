@@ -9,7 +9,8 @@
 //! state does not bring them back. Without the vault these hashes say nothing. And it has the project's folder: where a
 //! series was published and its ledger is gone, no series of the same name begins again with release 1.
 
-use crate::ledger::{Event, LedgerError, Publication, Seen, What};
+use crate::ledger::disk::may_all_write;
+use crate::ledger::{Disk, Event, Folder, LedgerError, Publication, RealDisk, Seen, What};
 use crate::model::{RecordKey, hex};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -23,6 +24,8 @@ pub struct Anchors {
     folder: PathBuf,
     /// What else was seen of the series: it stands in for an anchor that is lost.
     seen: Vec<Seen>,
+    /// Whether it is the user's own folder, which nobody chose for a project.
+    is_of_user: bool,
 }
 
 /// How far a series was seen to go.
@@ -58,7 +61,21 @@ fn is_zero(number: &u64) -> bool {
 impl Anchors {
     /// The anchors in a folder of the caller's choice.
     pub fn at(folder: &Path) -> Anchors {
-        Anchors { folder: folder.into(), seen: Vec::new() }
+        Anchors { folder: folder.into(), seen: Vec::new(), is_of_user: false }
+    }
+
+    /// Whether they lie in a project: a state of it that is put back would take them back too.
+    pub fn lie_in(&self, root: &Path) -> bool {
+        whole_path(&self.folder).starts_with(whole_path(root))
+    }
+
+    /// Refuses a folder in the project that somebody chose. The user's own lies in a project only if that is the whole home
+    /// folder, and then nobody could publish without choosing another: there a caution is enough.
+    pub fn assert_outside(&self, root: &Path) -> Result<(), LedgerError> {
+        match !self.is_of_user && self.lie_in(root) {
+            true => Err(LedgerError::AnchorInside { folder: self.folder.clone() }),
+            false => Ok(()),
+        }
     }
 
     /// The same, and the ledger must reach this as well.
@@ -79,7 +96,7 @@ impl Anchors {
         let state = named("XDG_STATE_HOME")
             .or_else(|| named("LOCALAPPDATA"))
             .or_else(|| named("HOME").map(|home| home.join(".local/state")))?;
-        Some(Anchors::at(&state.join("tacenda/anchors")))
+        Some(Anchors { is_of_user: true, ..Anchors::at(&state.join("tacenda/anchors")) })
     }
 
     fn path(&self, commitment: &str) -> PathBuf {
@@ -89,6 +106,8 @@ impl Anchors {
     /// The anchor of a series, if it was ever seen.
     pub(super) fn read(&self, commitment: &str) -> Result<Option<Anchor>, LedgerError> {
         let path = self.path(commitment);
+        refuse_open(&self.folder)?;
+        refuse_open(&path)?;
         match crate::files::read(&path) {
             Ok(bytes) => match serde_json::from_slice(&bytes) {
                 Ok(anchor) => Ok(Some(anchor)),
@@ -107,6 +126,7 @@ impl Anchors {
     /// Refuses a new series in a folder from which releases of the same name were published, because the ledger of these
     /// is gone.
     pub(crate) fn assert_new(&self, root: &Path, series: &str) -> Result<(), LedgerError> {
+        refuse_open(&self.folder)?;
         let root = whole_path(root);
         let files = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
         let own = files.filter(|path| path.extension().is_some_and(|ending| ending == "json"));
@@ -146,7 +166,8 @@ impl Anchors {
         };
         let text = serde_json::to_string_pretty(&anchor).expect("texts and numbers become JSON") + "\n";
         let write = || {
-            fs::create_dir_all(&self.folder)?;
+            // Others learn nothing of when and from where series are published.
+            RealDisk.create_folder(&self.folder, Folder::Private)?;
             let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
             file.write_all(text.as_bytes())?;
             file.as_file().sync_all()?;
@@ -165,6 +186,11 @@ impl Anchor {
         keys
     }
 
+    /// Whether the series was last published from this folder.
+    pub(super) fn is_of(&self, root: &Path) -> bool {
+        self.root == whole_path(root)
+    }
+
     /// Whether a ledger contains the anchored line at its place.
     pub(super) fn is_reached_by(&self, events: &[Event]) -> bool {
         self.lines == 0 || events.get(self.lines as usize - 1).is_some_and(|event| event.hash == self.head)
@@ -181,11 +207,22 @@ impl Anchor {
     }
 }
 
+/// Refuses anchors that everybody may write: somebody could take them back together with the project.
+fn refuse_open(path: &Path) -> Result<(), LedgerError> {
+    if !may_all_write(path) {
+        return Ok(());
+    }
+    let file = path.display().to_string();
+    let way_out = format!("chmod o-w '{}'", file.replace('\'', "'\\''"));
+    Err(LedgerError::Loose { file, open: "written by everybody", way_out })
+}
+
 /// A path that means the same from everywhere. A project that is no folder has its address.
 fn whole_path(root: &Path) -> PathBuf {
     if root.to_string_lossy().contains("://") {
         return root.into();
     }
+    let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
     let whole = std::path::absolute(root).unwrap_or_else(|_| root.into());
     // Where the folder is gone, what is left of its path may still go through links.
     let real = |above: &Path| {

@@ -16,6 +16,20 @@ use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 impl Store {
+    /// The files of ours that a backup may have, from the project folder: the ledger, what its last line relies on, and every
+    /// release.
+    pub fn packed(&self) -> Vec<String> {
+        let mut names = vec![LEDGER.to_string()];
+        for name in [HEAD, KEY, NEXT_KEY].into_iter().chain(self.state().keys().map(String::as_str)) {
+            names.push(format!("{VAULT}/{name}"));
+        }
+        for publication in self.publications() {
+            let folder = release_name(self.series(), publication.number);
+            names.extend(publication.files.keys().map(|name| format!("{folder}/{name}")));
+        }
+        names
+    }
+
     /// Packs the project as it was committed. It is checked first: a damaged project would give a backup that nobody can
     /// restore, found out too late. `disk` is the one below encryption: sealed files stay sealed. `more` are
     /// files from the project folder that belong to it, such as the policy.
@@ -25,17 +39,10 @@ impl Store {
     pub fn pack(&self, disk: &dyn Disk, more: &[PathBuf], out: &mut dyn Write) -> Result<u64, LedgerError> {
         self.assert_writer();
         if let Some(fault) = damage(self).into_iter().next() {
-            return Err(fault);
+            return Err(self.or_overtaken(fault));
         }
         let mut names: Vec<String> = more.iter().map(|path| path.display().to_string()).collect();
-        names.push(LEDGER.into());
-        for name in [HEAD, KEY, NEXT_KEY].into_iter().chain(self.state().keys().map(String::as_str)) {
-            names.push(format!("{VAULT}/{name}"));
-        }
-        for publication in self.publications() {
-            let folder = release_name(self.series(), publication.number);
-            names.extend(publication.files.keys().map(|name| format!("{folder}/{name}")));
-        }
+        names.extend(self.packed());
         let mut archive = tar::Builder::new(out);
         let mut packed = 0;
         for name in names {

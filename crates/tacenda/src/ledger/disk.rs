@@ -84,6 +84,10 @@ pub trait Disk: Send + Sync {
     fn exists(&self, path: &Path) -> io::Result<bool>;
     /// The status of a path.
     fn status(&self, path: &Path) -> io::Result<Status>;
+    /// Whether everybody on the machine may write it. Where there are no such permissions, nobody.
+    fn may_all_write(&self, _path: &Path) -> bool {
+        false
+    }
     /// Whether it opens files of the vault that are encrypted.
     fn opens_vault(&self) -> bool {
         false
@@ -127,11 +131,9 @@ impl Disk for RealDisk {
         refuse_odd(path)?;
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
-        // Files of the vault stay private even if the folder is copied.
+        // Files of the vault stay private even if the folder is copied. No file is everybody's to write, whatever the umask.
         #[cfg(unix)]
-        if path.components().any(|part| part.as_os_str() == "vault") {
-            options.mode(0o600);
-        }
+        options.mode(if path.components().any(|part| part.as_os_str() == "vault") { 0o600 } else { 0o664 });
         Ok(Box::new(options.open(path)?))
     }
 
@@ -165,9 +167,10 @@ impl Disk for RealDisk {
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]
-        if kind == Folder::Private {
+        {
             use std::os::unix::fs::DirBuilderExt;
-            builder.mode(0o700);
+            // What is published may be read by all. No folder is everybody's to write, whatever the umask.
+            builder.mode(if kind == Folder::Private { 0o700 } else { 0o775 });
         }
         #[cfg(not(unix))]
         let _ = kind;
@@ -218,9 +221,17 @@ impl Disk for RealDisk {
         Ok(Status { kind, is_private: is_private(&found) })
     }
 
+    fn may_all_write(&self, path: &Path) -> bool {
+        may_all_write(path)
+    }
+
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
         refuse_odd(path)?;
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).write(true);
+        #[cfg(unix)]
+        options.mode(0o664);
+        let file = options.open(path)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Box::new(FileLock { file, path: path.into() }))),
             Err(TryLockError::WouldBlock) => Ok(None),
@@ -275,4 +286,16 @@ fn is_private(found: &fs::Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_private(_found: &fs::Metadata) -> bool {
     true
+}
+
+/// Whether everybody may write what is there. What is not there is nobody's.
+#[cfg(unix)]
+pub(super) fn may_all_write(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o002 != 0)
+}
+
+#[cfg(not(unix))]
+pub(super) fn may_all_write(_path: &Path) -> bool {
+    false
 }

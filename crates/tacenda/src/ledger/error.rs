@@ -9,7 +9,7 @@ coded! {
     #[derive(Debug, thiserror::Error)]
     #[non_exhaustive]
     pub enum LedgerError {
-        #[error("no project in {}; run tacenda init there, or name the folder with -C", root.display())]
+        #[error("no series in {} yet; tacenda init drafts a policy file, tacenda publish begins the series; -C names another folder", root.display())]
         NoProject {
             /// The folder.
             root: PathBuf,
@@ -34,8 +34,20 @@ coded! {
             what: &'static str,
         } = "L204", "not a receipt of this series",
             "--anchor-from takes the file of a receipt that tacenda receipt wrote, or a release folder of the series. A \
-             receipt may be typed in from paper: the lines series, commitment, lines, head, at and check. A wrong digit \
-             is noticed. A receipt of another project is refused, also if its series has the same name.";
+             receipt may be typed in from paper: the lines series, commitment, lines, head, at, erased where it is there, \
+             and check. A wrong digit is noticed. A receipt of another project is refused, also if its series has the same name.";
+        #[error(
+            "{} lies in the project: a state of the project that is put back would take the anchor back too; name a folder \
+             outside of the project with --anchor",
+            folder.display()
+        )]
+        AnchorInside {
+            /// The folder of the anchors.
+            folder: PathBuf,
+        } = "L205", "the anchor lies in the project",
+            "The anchor notices that a project was set back to an earlier state. In the project's folder it is set back \
+             together with the project, and nothing is noticed. Move the folder elsewhere and name it with --anchor. Without \
+             --anchor it is in the user's state folder.";
         #[error("{file} line {line} (from byte {offset}): {fault}; restore the file from a backup")]
         Line {
             /// The ledger, from the project folder.
@@ -124,14 +136,20 @@ coded! {
             "Tacenda writes into these folders and removes what a crash left there. A symbolic link may lead to other \
              files, and these could be lost. Reading from a pipe or a device may never end. Put the real file or \
              folder in its place. To keep releases on another disk, move the whole project there.";
-        #[error("{file} can be read or written by others; run: chmod -R go-rwx .tacenda/vault")]
+        #[error("{file} can be {open}; run: {way_out}")]
         Loose {
-            /// The file, from the project folder.
+            /// The file, from the project folder; of anchors, its whole path.
             file: String,
-        } = "L510", "the vault is open to others",
+            /// What others can do, and who.
+            open: &'static str,
+            /// The command that closes it.
+            way_out: String,
+        } = "L510", "the project is open to others",
             "The vault links people to their rows. Anyone who can read it can re-identify everyone. Anyone who can \
              write it can change what is published. It was probably restored or copied without its permissions. Run \
-             chmod -R go-rwx .tacenda/vault in the project folder, and ask who had access in the meantime.";
+             chmod -R go-rwx .tacenda/vault in the project folder, and ask who had access in the meantime. The ledger may \
+             be read by others. What everybody may write, there or among the anchors, vouches for nothing: the message has \
+             the chmod for it. Run tacenda verify afterwards.";
         #[error(
             "the ledger has {found} lines, and {wanted} were seen here before (the last of {at}): this folder was restored or \
              copied. Readers could compare a second release {next} with the first, and values of people could become certain. \
@@ -153,7 +171,9 @@ coded! {
              certain. Continue with the folder that has all lines, or restore the newest backup. A release that comes out \
              as it was published then is accepted: publish the same tables again, in order. If nobody ever received the \
              releases after this point, publish with --accept-rollback \"reason\". The ledger keeps the reason. People who were \
-             erased after this point are then erased again. Before the first release that is not possible: start a new series.";
+             erased after this point are then erased again, as far as the anchor on this machine names them. A receipt or a \
+             release names nobody: if one stands in for a lost anchor, erase these people again first, with tacenda erase. \
+             Before the first release nobody can be erased: start a new series.";
         #[error("{} is damaged; compare the ledger with what recipients have, then remove the file", file.display())]
         BadAnchor {
             /// The file.
@@ -175,7 +195,8 @@ coded! {
             "A release was named with --anchor-from. This project never made it, or has another one with its number: it \
              was restored from a backup or copied, and the series went on elsewhere. A second release with the same \
              number can be compared with the first. Continue with the folder that has the release, or restore the newest \
-             backup. If nobody ever received it, publish with --accept-rollback \"reason\".";
+             backup. If nobody ever received it, publish with --accept-rollback \"reason\". The release does not say who was \
+             erased: erase again first who was erased after this state.";
         #[error("this is no backup of a project: {fault}; take another copy of it")]
         BadBackup {
             /// What is wrong with it.
@@ -198,6 +219,21 @@ coded! {
              and the vault are no longer there. A series that began again with release 1 could be compared with what is \
              out. Restore the newest backup into an empty folder. Or begin another series: give it another name under \
              [series] in the policy file, so that recipients can tell the two apart.";
+        #[error(
+            "people who were erased would come back: the receipt counts {wanted} of them, and this state {found}. Nothing was \
+             published; erase them again with tacenda erase, without --anchor-from, then publish"
+        )]
+        Unerased {
+            /// How many people were erased by the time of the receipt.
+            wanted: u64,
+            /// How many are erased here.
+            found: u64,
+        } = "L516", "people who were erased would come back",
+            "The receipt says how many people were erased when it was made. This project was restored from a state before \
+             that. A receipt names nobody, and the anchor that did is lost. So erase these people again: tacenda erase takes \
+             their identifiers, without --anchor-from. Then publish as before. A person whom this state does not know cannot \
+             be erased. Take that person out of your table, and name the newest release with --anchor-from in place of the \
+             receipt.";
         #[error("another tacenda is writing to {}; wait for it to finish and run this again", root.display())]
         Locked {
             /// The project folder.
@@ -246,8 +282,8 @@ coded! {
             source: Box<LedgerError>,
         } = "E706", "not known whether committed",
             "The disk failed while the ledger line was written, and again while the line was removed. It is not known \
-             whether the line is there. Run tacenda publish again with the same table and label, or publish again from Spark: opening the project \
-             for writing finishes the release or removes every trace of it, and a release that is there is not published twice.";
+             whether the line is there. Publish the same table under the same label again, as before. That first finishes the release or \
+             removes every trace of it. A release that is there is not published twice.";
         #[error("another tacenda published while this was reading; run this again")]
         MovedOn = "E707", "the project changed meanwhile",
             "Readers take no lock. Another process published while this one was reading. Run the command again.";
@@ -286,6 +322,7 @@ mod tests {
             LedgerError::Exists { root: "x".into() },
             LedgerError::SeriesName,
             LedgerError::BadReceipt { what: "y" },
+            LedgerError::AnchorInside { folder: "x".into() },
             LedgerError::Line { file: "x".into(), line: 1, offset: 0, fault: "y" },
             LedgerError::CutShort { file: "x".into(), found: 1, wanted: 2 },
             LedgerError::Vault { file: "x".into(), fault: "y" },
@@ -295,12 +332,13 @@ mod tests {
             LedgerError::ReleaseFile { file: "x".into(), fault: "y" },
             LedgerError::Newer { file: "x".into(), line: 1 },
             LedgerError::Link { file: "x".into() },
-            LedgerError::Loose { file: "x".into() },
+            LedgerError::Loose { file: "x".into(), open: "y", way_out: "z".into() },
             LedgerError::RolledBack { found: 1, wanted: 2, at: "y".into(), next: 2 },
             LedgerError::BadAnchor { file: "x".into() },
             LedgerError::LacksRelease { release: 2, found: 1 },
             LedgerError::BadBackup { fault: "y" },
             LedgerError::LedgerGone { series: "x".into(), at: "y".into() },
+            LedgerError::Unerased { wanted: 2, found: 1 },
             LedgerError::Locked { root: "x".into() },
             LedgerError::Full { path: "x".into() },
             LedgerError::Disk { action: "read", path: "x".into(), source: io::Error::other("y") },

@@ -105,7 +105,7 @@ pub enum What {
     Deliver(Delivery),
 }
 
-/// What a line says of a delivery. It names the place as the policy file does, and nothing else of it.
+/// What a line says of a delivery. It names the place and its schema as the policy file does, and nothing else of it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Delivery {
     /// The name of the place in the policy file.
@@ -114,7 +114,10 @@ pub struct Delivery {
     pub release: u32,
     /// The SHA-256 of the release's manifest, which the database has too.
     pub manifest_sha256: String,
-    /// Whether the release is marked there as withdrawn.
+    /// The schema, for a place may name another one later. Older lines do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
+    /// Whether the release is marked there as withdrawn, or is gone from there, as somebody said who knows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub withdrawn: bool,
 }

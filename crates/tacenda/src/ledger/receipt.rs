@@ -1,8 +1,8 @@
 //! A receipt: how far a series went, to be printed and kept apart from every disk.
 //!
-//! A receipt is lines of `key: value`. What counts of it is `series`, `commitment`, `lines`, `head` and `at`; `check` is the
-//! beginning of their SHA-256, so that a mistyped digit is noticed. Anything around these lines is passed over: the same receipt
-//! may stand in a page or in a letter. It holds nothing private.
+//! A receipt is lines of `key: value`. What counts of it is `series`, `commitment`, `lines`, `head` and `at`, and `erased` where
+//! somebody was erased; `check` is the beginning of their SHA-256, so that a mistyped digit is noticed. Anything around these
+//! lines is passed over: the same receipt may stand in a page or in a letter. It holds nothing private.
 //!
 //! Where the anchor is lost, a receipt stands in for it; so does a release that recipients have.
 
@@ -31,6 +31,9 @@ pub struct Receipt {
     pub head: String,
     /// When that line was written.
     pub at: String,
+    /// How many people were erased by then because they asked for it. Receipts of earlier versions do not say.
+    #[serde(default)]
+    pub erased: u64,
     /// The releases, in order.
     pub releases: Vec<ReceiptRelease>,
 }
@@ -73,6 +76,7 @@ impl Receipt {
             lines: events.len() as u64,
             head: store.head().into(),
             at: events.last().map_or_else(String::new, |event| event.at.clone()),
+            erased: store.erased_people(),
             releases: events.iter().filter_map(release).collect(),
         }
     }
@@ -85,14 +89,17 @@ impl Receipt {
         lines
     }
 
-    fn facts(&self) -> [(&'static str, String); 5] {
-        [
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = vec![
             ("series", self.series.clone()),
             ("commitment", self.commitment.clone()),
             ("lines", self.lines.to_string()),
             ("head", self.head.clone()),
             ("at", self.at.clone()),
-        ]
+        ];
+        // Left out where nobody was erased: such a receipt is one of earlier versions.
+        facts.extend((self.erased > 0).then(|| ("erased", self.erased.to_string())));
+        facts
     }
 
     fn check(&self) -> String {
@@ -121,6 +128,9 @@ impl Receipt {
             lines: need("lines")?.parse().map_err(|_| bad("lines is no number"))?,
             head: need("head")?.to_ascii_lowercase(),
             at: need("at")?,
+            erased: find("erased")
+                .map_or(Ok(0), |count| count.parse::<u64>())
+                .map_err(|_| bad("erased is no number"))?,
             releases: Vec::new(),
         };
         match need("check")?.to_ascii_lowercase() == receipt.check() {
@@ -175,6 +185,14 @@ impl Seen {
             Seen::Release(link) => (0, &link.manifest),
         }
     }
+
+    /// How many people were erased by then, as far as that is known. It is not known who they are.
+    pub(super) fn erased(&self) -> u64 {
+        match self {
+            Seen::Receipt(receipt) => receipt.erased,
+            Seen::Release(_) => 0,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -184,7 +202,7 @@ mod tests {
     fn receipt() -> Receipt {
         let (commitment, head) = ("ab".repeat(32), "01".repeat(32));
         let at = "2026-11-17T14:00:00Z".into();
-        Receipt { series: "wards".into(), commitment, lines: 7, head, at, releases: Vec::new() }
+        Receipt { series: "wards".into(), commitment, lines: 7, head, at, erased: 0, releases: Vec::new() }
     }
 
     #[test]
@@ -197,8 +215,23 @@ mod tests {
     }
 
     #[test]
+    fn who_was_erased_is_counted_and_older_receipts_are_read() {
+        let with = Receipt { erased: 2, ..receipt() };
+        assert_eq!(Receipt::read(&with.lines().join("\n")).unwrap(), with);
+        assert_eq!((with.lines().len(), receipt().lines().len()), (7, 6));
+        // A line that was left out, or added, is noticed like any other.
+        let other = |receipt: Receipt, keep: &dyn Fn(&&String) -> bool, more: &str| {
+            let lines: Vec<String> = receipt.lines().iter().filter(keep).cloned().collect();
+            Receipt::read(&format!("{}\n{more}", lines.join("\n")))
+        };
+        assert!(other(with, &|line| !line.starts_with("erased"), "").is_err());
+        assert!(other(receipt(), &|_| true, "erased: 2").is_err());
+        assert!(other(receipt(), &|_| true, "").is_ok());
+    }
+
+    #[test]
     fn every_mistyped_sign_of_a_receipt_is_noticed() {
-        let text = receipt().lines().join("\n");
+        let text = Receipt { erased: 1, ..receipt() }.lines().join("\n");
         for (at, sign) in text.char_indices().filter(|(_, sign)| sign.is_alphanumeric()) {
             let other = if sign == '3' { '4' } else { '3' };
             let mistyped: String =

@@ -26,6 +26,7 @@ pub(super) struct Found {
 /// Takes the lock.
 pub(super) fn lock(disk: &dyn Disk, root: &Path) -> Result<Box<dyn Lock>, LedgerError> {
     refuse_links(disk, root)?;
+    refuse_open(disk, root)?;
     let path = root.join(".tacenda/lock");
     let lock = disk.try_lock(&path).map_err(|error| LedgerError::disk("lock", &path, error))?;
     lock.ok_or_else(|| LedgerError::Locked { root: root.into() })
@@ -35,6 +36,7 @@ pub(super) fn lock(disk: &dyn Disk, root: &Path) -> Result<Box<dyn Lock>, Ledger
 /// ledger are not noticed this way, unless there is a release that it does not name.
 pub(super) fn look_outside(disk: &dyn Disk, root: &Path) -> Result<Found, LedgerError> {
     refuse_links(disk, root)?;
+    refuse_open(disk, root)?;
     let folders = release_folders(disk, root)?;
     let lines = line::read(&read_ledger(disk, root)?)?;
     if lines.events.is_empty() {
@@ -60,6 +62,7 @@ fn refuse_unknown(folders: &ReleaseFolders, events: &[Event]) -> Result<(), Ledg
 /// must have its line.
 pub(super) fn look(disk: &dyn Disk, root: &Path) -> Result<Found, LedgerError> {
     refuse_links(disk, root)?;
+    refuse_open(disk, root)?;
     refuse_loose(disk, root)?;
     let folders = release_folders(disk, root)?;
     let head = Head::read(disk, root)?;
@@ -113,10 +116,22 @@ fn refuse_loose(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
             return Err(LedgerError::Link { file: inside(root, &path) });
         }
         if !status.is_private {
-            return Err(LedgerError::Loose { file: inside(root, &path) });
+            let (open, way_out) = ("read or written by others", format!("chmod -R go-rwx {VAULT}"));
+            return Err(LedgerError::Loose { file: inside(root, &path), open, way_out });
         }
     }
     Ok(())
+}
+
+/// Refuses a ledger that everybody may write: its lines would be anybody's word. Others may read it.
+fn refuse_open(disk: &dyn Disk, root: &Path) -> Result<(), LedgerError> {
+    match [".tacenda", LEDGER].into_iter().find(|name| disk.may_all_write(&root.join(name))) {
+        Some(name) => {
+            let (file, way_out) = (name.into(), "chmod -R o-w .tacenda".into());
+            Err(LedgerError::Loose { file, open: "written by everybody", way_out })
+        }
+        None => Ok(()),
+    }
 }
 
 /// A path relative to the project folder.
@@ -140,6 +155,13 @@ pub(super) fn refuse_overtaken(
     let last = line::read(&bytes)?.events.pop();
     let same = bytes.len() as u64 == whole && last.is_none_or(|event| event.hash == head);
     if same { Ok(()) } else { Err(LedgerError::Overtaken) }
+}
+
+/// Tells a writer of another one, unseen, in place of the damage that the work of that one looks like from here: files of the
+/// state before are gone, and there is a release without a line. The ledger only grows if another writer was here.
+pub(super) fn or_overtaken(disk: &dyn Disk, root: &Path, whole: u64, error: LedgerError) -> LedgerError {
+    let has_grown = || tail(disk, root, whole).is_ok_and(|tail| !tail.is_empty());
+    if error.exit_code() == 5 && has_grown() { LedgerError::Overtaken } else { error }
 }
 
 /// What stands in the ledger behind its first `whole` bytes.

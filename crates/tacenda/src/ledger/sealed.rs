@@ -229,6 +229,10 @@ impl Disk for SealedDisk {
         self.inner.status(path)
     }
 
+    fn may_all_write(&self, path: &Path) -> bool {
+        self.inner.may_all_write(path)
+    }
+
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
         self.inner.try_lock(path)
     }

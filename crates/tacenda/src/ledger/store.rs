@@ -9,8 +9,8 @@ use crate::ledger::sealed::{KEY, is_sealed};
 use crate::ledger::staging::{STAGING, staged_name};
 use crate::ledger::vault::{InMemory, PEOPLE_PER_PART, VAULT, Vault};
 use crate::ledger::{
-    Amendment, Anchor, Anchors, Approval, Delivery, Disk, Erasure, Event, FileKind, Folder, Init, LedgerError, LineNumbers, Lock,
-    People, Publication, PublishedTo, Scratch, Staging, What, recover, vault,
+    Amendment, Anchor, Anchors, Approval, Delivery, Disk, Erasure, Event, FileKind, Folder, Init, LedgerError,
+    LineNumbers, Lock, People, Publication, PublishedTo, Scratch, Seen, Staging, What, recover, vault,
 };
 use crate::model::{History, Record, RecordKey, Seed, Table, hex};
 use serde_json::Value;
@@ -250,7 +250,8 @@ impl Store {
         let found = recover::look(&*disk, root)?;
         let seed = vault::read_seed(&*disk, root, &found.events)?;
         let attempt = new_attempt(root)?;
-        recover::settle(&*disk, root, &found, &attempt)?;
+        let settled = recover::settle(&*disk, root, &found, &attempt);
+        settled.map_err(|error| recover::or_overtaken(&*disk, root, found.whole, error))?;
         Ok(Store {
             disk,
             root: root.into(),
@@ -298,6 +299,7 @@ impl Store {
         if let Some(place) = behind.iter().position(|(error, _, _)| cannot(error)) {
             return Err(behind.swap_remove(place).0);
         }
+        self.refuse_unerased(anchors)?;
         self.anchors = Some(anchors.clone());
         behind.dedup_by(|a, b| a.2 == b.2);
         for (_, lines, head) in behind {
@@ -319,6 +321,43 @@ impl Store {
             return Err(self.rolled_back(anchor.lines, &anchor.at));
         }
         anchors.seen().iter().try_for_each(|seen| seen.hold(self))
+    }
+
+    /// Refuses to go on behind a receipt that counts more people who were erased than are erased here: nothing says who they are.
+    fn refuse_unerased(&self, anchors: &Anchors) -> Result<(), LedgerError> {
+        let behind = anchors.seen().iter().filter(|seen| seen.hold(self).is_err());
+        let wanted = behind.map(Seen::erased).max().unwrap_or(0);
+        // Those whom the anchor knows are erased again before anything is published.
+        let anchor = anchors.read(self.seed_commitment())?;
+        let found = anchor.map_or(0, |anchor| anchor.erased.len() as u64).max(self.erased_people());
+        if wanted > found { Err(LedgerError::Unerased { wanted, found }) } else { Ok(()) }
+    }
+
+    /// How many people were erased because they asked for it.
+    pub fn erased_people(&self) -> u64 {
+        let erased = |event: &Event| match event.what {
+            What::Erase(Erasure { people, retain: None, .. }) => people,
+            _ => 0,
+        };
+        self.events.iter().map(erased).sum()
+    }
+
+    /// Whether the ledger does not reach what stands in for a lost anchor.
+    pub fn is_behind_stand_in(&self, anchors: &Anchors) -> bool {
+        let is_lacking =
+            |error: LedgerError| matches!(error, LedgerError::RolledBack { .. } | LedgerError::LacksRelease { .. });
+        anchors.seen().iter().filter_map(|seen| seen.hold(self).err()).any(is_lacking)
+    }
+
+    /// Whether an anchor says that the series was last published from this very folder.
+    pub fn is_published_from_here(&self, anchors: &Anchors) -> bool {
+        let anchor = anchors.read(self.seed_commitment()).ok().flatten();
+        anchor.is_some_and(|anchor| anchor.is_of(&self.root))
+    }
+
+    /// Whether there is a folder of the vault, open to us or not.
+    pub fn has_vault_folder(&self) -> bool {
+        self.disk.exists(&self.root.join(VAULT)).unwrap_or(false)
     }
 
     /// Whether an anchor remembers this series.
@@ -651,7 +690,7 @@ impl Store {
         if self.poisoned {
             return Err(LedgerError::Poisoned);
         }
-        let result = write(self);
+        let result = write(self).map_err(|error| self.or_overtaken(error));
         self.poisoned = result.is_err();
         result
     }
@@ -777,7 +816,7 @@ impl Store {
         let (event, bytes) = Event::next(seq, self.head(), at, what, signer);
         let prepared = self.refuse_other(&event.what);
         let prepared = prepared.and_then(|()| self.prepare(&event)).and_then(|()| self.refuse_overtaken());
-        prepared.inspect_err(|_| self.discard())?;
+        prepared.map_err(|error| self.or_overtaken(error)).inspect_err(|_| self.discard())?;
         let ledger = self.root.join(LEDGER);
         if let Some(staging) = &mut staging {
             staging.keep(true);
@@ -895,10 +934,18 @@ impl Store {
         recover::state(&self.events)
     }
 
+    /// A writer is told of another one, unseen, and not of the damage that its work looks like.
+    pub(super) fn or_overtaken(&self, error: LedgerError) -> LedgerError {
+        recover::or_overtaken(&*self.disk, &self.root, self.whole, error)
+    }
+
     /// Turns a missing file into "changed meanwhile" if a writer has moved on, because that is no damage.
     fn reading<T>(&self, result: Result<T, LedgerError>) -> Result<T, LedgerError> {
+        if self.lock.is_some() {
+            return result.map_err(|error| self.or_overtaken(error));
+        }
         let missing = matches!(result, Err(LedgerError::VaultMissing { .. }));
-        if missing && self.lock.is_none() && recover::look(&*self.disk, &self.root)?.whole > self.whole {
+        if missing && recover::look(&*self.disk, &self.root)?.whole > self.whole {
             return Err(LedgerError::MovedOn);
         }
         result

@@ -1,6 +1,7 @@
 //! Checking a project: the chain, every file of the vault, every published file.
 
 use crate::ledger::store::release_name;
+use crate::ledger::vault::{VAULT, shown};
 use crate::ledger::{Disk, LedgerError, Publication, Store, recover};
 use crate::model::hex;
 use sha2::{Digest, Sha256};
@@ -11,8 +12,8 @@ const CHANGED: &str = "is not what was published; restore the published file fro
 const MISSING: &str = "is missing; restore the published file from a backup or from a recipient";
 const STRAY: &str = "was never published; move it out of the release folder";
 
-/// Checks everything on the disk that the ledger relies on, the vault only if it exists, and that release folders hold nothing
-/// else. Returns every fault, in the order of the files.
+/// Checks everything on the disk that the ledger relies on, the vault only if it exists and as far as it opens, and that
+/// release folders hold nothing else. Returns every fault, in the order of the files.
 pub fn verify(store: &Store) -> Vec<LedgerError> {
     let mut faults = damage(store);
     store.publications().for_each(|publication| find_strays(store, publication, &mut faults));
@@ -27,13 +28,23 @@ pub(super) fn damage(store: &Store) -> Vec<LedgerError> {
         false => recover::look_outside(&*store.disk, &store.root),
     };
     faults.extend(looked.err());
-    if let Ok(vault) = store.vault() {
-        faults.extend(store.state().keys().filter_map(|name| vault.read(store.state(), name).err()));
+    match store.vault() {
+        Ok(vault) => faults.extend(store.state().keys().filter_map(|name| vault.read(store.state(), name).err())),
+        Err(_) => faults.extend(missing(store)),
     }
     for publication in store.publications() {
         verify_release(store, publication, &mut faults);
     }
     faults
+}
+
+/// The files that the last line names and a vault that stays closed does not have. Digests are of what the files hold, so nothing
+/// more can be seen without the key. Of a vault that is not here, or that nobody here may look into, nothing is missing.
+fn missing(store: &Store) -> Vec<LedgerError> {
+    let there = store.disk.list(&store.root.join(VAULT)).ok().filter(|_| store.has_vault_folder());
+    let Some(there) = there else { return Vec::new() };
+    let lost = store.state().keys().filter(|name| !there.contains(name));
+    lost.map(|name| LedgerError::VaultMissing { file: shown(name) }).collect()
 }
 
 impl Store {

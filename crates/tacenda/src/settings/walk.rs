@@ -219,7 +219,9 @@ impl Walk {
         let nearest = words.iter().map(|(word, _)| (strsim::damerau_levenshtein(text, word), *word)).min();
         let help = match nearest {
             // In a word of two letters, another letter is another word.
-            Some((distance, word)) if distance <= 1 + word.len() / 4 && 2 * distance < word.len() => format!("did you mean {word}?"),
+            Some((distance, word)) if distance <= 1 + word.len() / 4 && 2 * distance < word.len() => {
+                format!("did you mean {word}?")
+            }
             _ => format!("one of {}", words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ")),
         };
         self.fault(FaultKind::UnknownWord, format!("{key} does not take this word"), span, help);

@@ -7,9 +7,10 @@ use crate::publish::{POLICY_FILE, ProjectError, back_up};
 use crate::use_cases::{ProjectFolder, UseCaseError};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// What backup and restore answer with.
@@ -43,6 +44,7 @@ pub fn backup(project: &ProjectFolder, file: &Path) -> Result<BackupReport, UseC
 /// Puts the state of a project back into a folder that has none. What is there of the policy's files stays as it is.
 pub fn restore(project: &ProjectFolder, file: &Path) -> Result<BackupReport, UseCaseError> {
     let (root, keys) = (&project.root, keys(project)?);
+    project.anchors.as_ref().map_or(Ok(()), |anchors| anchors.assert_outside(root))?;
     // A link that leads nowhere is in the way as well.
     if [".tacenda", "releases"].iter().any(|name| fs::symlink_metadata(root.join(name)).is_ok()) {
         let message = format!("{} has a project; restore into an empty folder: -C FOLDER", root.display());
@@ -59,6 +61,7 @@ pub fn restore(project: &ProjectFolder, file: &Path) -> Result<BackupReport, Use
     let names = unpack(&RealDisk, &mut keys.decrypt_with_own(open)?, place)?;
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let store = Store::open_read(unsealed(disk, place, Some(keys))?, place)?;
+    refuse_others(&store, place, &names, project.policy.as_deref())?;
     if let Some(fault) = verify(&store).into_iter().next() {
         return Err(fault.into());
     }
@@ -75,8 +78,8 @@ pub fn restore(project: &ProjectFolder, file: &Path) -> Result<BackupReport, Use
 
 /// Moves what was unpacked to where it belongs; the ledger and the vault last.
 fn put_back(place: &Path, root: &Path, names: &[PathBuf]) -> Result<(), UseCaseError> {
-    let is_own = |name: &Path| [".tacenda", "releases"].iter().any(|own| name.starts_with(own));
-    for name in names.iter().filter(|name| !is_own(name) && !root.join(name).exists()) {
+    // A hidden file may command programs, so it is never put into a person's folder, whatever a policy names.
+    for name in names.iter().filter(|name| !is_own(name) && !is_hidden(name) && !root.join(name).exists()) {
         let target = root.join(name);
         let parent = target.parent().expect("a file has a folder");
         fs::create_dir_all(parent).map_err(UseCaseError::file(parent))?;
@@ -93,7 +96,149 @@ fn put_back(place: &Path, root: &Path, names: &[PathBuf]) -> Result<(), UseCaseE
         .map_err(ProjectError::from)?)
 }
 
+/// Whether a file is one of those that the ledger answers for.
+fn is_own(name: &Path) -> bool {
+    [".tacenda", "releases"].iter().any(|own| name.starts_with(own))
+}
+
+/// Whether a file, or a folder on the way to it, is hidden.
+fn is_hidden(name: &Path) -> bool {
+    name.components().any(|part| part.as_os_str().to_string_lossy().starts_with('.'))
+}
+
+/// Refuses an archive with anything that a backup does not have. Anybody who knows the public key can make an archive, and what
+/// it holds beside the project could be a file that other programs obey.
+fn refuse_others(store: &Store, place: &Path, names: &[PathBuf], policy: Option<&Path>) -> Result<(), UseCaseError> {
+    let own: BTreeSet<PathBuf> = store.packed().into_iter().map(PathBuf::from).collect();
+    let beside: Vec<&Path> = names.iter().map(PathBuf::as_path).filter(|name| !is_own(name)).collect();
+    let named = policy_in(&beside, policy).map_or_else(BTreeSet::new, |policy| named_by(place, policy));
+    // Files of an adopted folder are named by their folder.
+    let is_named = |name: &Path| name.ancestors().take(2).any(|path| named.contains(path));
+    match names.iter().all(|name| own.contains(name) || (!is_own(name) && is_named(name))) {
+        true => Ok(()),
+        false => {
+            let fault = "it holds files that no backup has, or its policy file has another name: then name that with \
+                         --policy";
+            Err(LedgerError::BadBackup { fault }.into())
+        }
+    }
+}
+
+/// The policy file of an archive: the one of the given name, or of the usual one, or the only one that can be one.
+fn policy_in<'n>(beside: &[&'n Path], policy: Option<&Path>) -> Option<&'n Path> {
+    let wanted = policy.and_then(Path::file_name);
+    let is_toml = |name: &&&Path| name.extension().is_some_and(|ending| ending == "toml") && !is_hidden(name);
+    let by_name = beside.iter().find(|name| wanted.is_some() && name.file_name() == wanted);
+    let usual = || beside.iter().find(|name| **name == Path::new(POLICY_FILE));
+    let only = || {
+        let mut tables = beside.iter().filter(is_toml);
+        tables.next().filter(|_| tables.next().is_none())
+    };
+    by_name.or_else(usual).or_else(only).copied()
+}
+
+/// A policy file and the paths that it has as texts, from the project folder. One that cannot be read names nothing.
+fn named_by(place: &Path, policy: &Path) -> BTreeSet<PathBuf> {
+    let mut named = BTreeSet::from([policy.to_path_buf()]);
+    let folder = policy.parent().unwrap_or(Path::new(""));
+    let text = files::read_text(&place.join(policy)).unwrap_or_default();
+    let mut values: Vec<toml::Value> = text.parse::<toml::Table>().map(toml::Value::Table).into_iter().collect();
+    while let Some(value) = values.pop() {
+        match value {
+            toml::Value::Table(table) => values.extend(table.into_iter().map(|(_, value)| value)),
+            toml::Value::Array(more) => values.extend(more),
+            toml::Value::String(text) => {
+                let stays = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+                let is_plain = !text.is_empty() && Path::new(&text).components().all(stays);
+                let whole = folder.join(&text);
+                let parts = whole.components().filter(|part| matches!(part, Component::Normal(_)));
+                named.extend(Some(parts.collect::<PathBuf>()).filter(|path| is_plain && !path.as_os_str().is_empty()));
+            }
+            _ => {}
+        }
+    }
+    named
+}
+
 fn report(file: &Path, store: &Store, behind: Option<String>) -> BackupReport {
     let (series, releases, lines) = (store.series().to_string(), store.releases(), store.events().len());
     BackupReport { backup: file.into(), series, releases, lines, behind }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::Anchors;
+    use crate::use_cases::ReleaseRequest;
+    use std::io::{Read, Write};
+
+    const POLICY: &str = "policy = 1\n[series]\nname = 'wards'\n[columns]\nid = { role = 'identifier' }\n\
+        age = { role = 'quasi', type = 'integer', domain = [0, 120] }\nillness = { role = 'sensitive', type = 'category' }\n\
+        [promise]\nmodel = 'm-invariance'\nm = 2\n[counterfeits]\nmax_share = 0.5\n[withheld]\nmax_share = 0.5\n";
+
+    /// An archive of an archive's files and of others, encrypted for the same people.
+    fn with_more(keys: &KeyFolder, good: &Path, more: &[(&str, &str)], out: &Path) {
+        let mut packed = Vec::new();
+        let open = || Ok(BufReader::new(fs::File::open(good).unwrap()));
+        keys.decrypt_with_own(open).unwrap().read_to_end(&mut packed).unwrap();
+        let mut archive = tar::Builder::new(Vec::new());
+        for entry in tar::Archive::new(&packed[..]).entries().unwrap() {
+            let mut entry = entry.unwrap();
+            let (mut header, name) = (entry.header().clone(), entry.path().unwrap().into_owned());
+            archive.append_data(&mut header, name, &mut entry).unwrap();
+        }
+        for (name, text) in more {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(text.len() as u64);
+            header.set_mode(0o700);
+            archive.append_data(&mut header, name, text.as_bytes()).unwrap();
+        }
+        let mut sealed = keys.encrypt_for_recipients(fs::File::create(out).unwrap()).unwrap();
+        sealed.write_all(&archive.into_inner().unwrap()).unwrap();
+        sealed.finish().unwrap();
+    }
+
+    /// Somebody who knows the public key makes an archive that opens, and adds to it what other programs obey.
+    #[test]
+    fn an_archive_with_more_than_a_backup_restores_nothing() {
+        let house = tempfile::tempdir().unwrap();
+        let place = |name: &str| house.path().join(name);
+        let keys = KeyFolder::at(&place("keys"));
+        let project = |name: &str| ProjectFolder {
+            root: place(name),
+            anchors: Some(Anchors::at(&place("anchors"))),
+            keys: Some(keys.clone()),
+            ..ProjectFolder::default()
+        };
+        fs::create_dir_all(place("project/trees")).unwrap();
+        let policy = format!("{POLICY}[views.old]\nadopted = 'trees/.hidden.csv'\n");
+        fs::write(place("project/tacenda.toml"), POLICY).unwrap();
+        fs::write(place("project/trees/.hidden.csv"), "named by the policy").unwrap();
+        let row = |id: usize| format!("p{id},{},{}\n", 20 + id % 50, ["flu", "gout", "asthma"][id % 3]);
+        fs::write(place("table.csv"), format!("id,age,illness\n{}", (0..30).map(row).collect::<String>())).unwrap();
+        let data = Some(crate::ingest::Given::Path(place("table.csv")));
+        let request = ReleaseRequest { project: project("project"), data, ..ReleaseRequest::default() };
+        request.prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap();
+        fs::write(place("project/tacenda.toml"), &policy).unwrap();
+        backup(&project("project"), &place("good.age")).unwrap();
+        for name in [
+            ".git/hooks/post-checkout",
+            ".bashrc",
+            "Makefile",
+            "more.toml",
+            ".tacenda/staging/x",
+            ".tacenda/vault/planned-x",
+            ".tacenda/.gitignore",
+            "releases/wards/r0001/more.csv",
+        ] {
+            with_more(&keys, &place("good.age"), &[(name, "a canary")], &place("bad.age"));
+            let error = restore(&project("nothing"), &place("bad.age")).unwrap_err();
+            assert_eq!((error.code(), error.exit_code()), ("L514", 5), "{name}: {error}");
+            assert_eq!(fs::read_dir(place("nothing")).unwrap().count(), 0, "{name}");
+        }
+        // Without more it restores, and nothing hidden is put into the folder, though a policy names it.
+        with_more(&keys, &place("good.age"), &[], &place("same.age"));
+        restore(&project("restored"), &place("same.age")).unwrap();
+        assert!(place("restored/tacenda.toml").is_file() && !place("restored/trees").exists());
+    }
 }

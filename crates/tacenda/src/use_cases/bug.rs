@@ -46,7 +46,10 @@ mod tests {
     fn a_bug_quotes_no_cell() {
         let cell = String::from("é secret");
         let thrown = panic::catch_unwind(|| cell[1..].len()).unwrap_err();
-        assert!(thrown.downcast_ref::<String>().is_some_and(|said| said.contains("secret")), "this is what must not be told");
+        assert!(
+            thrown.downcast_ref::<String>().is_some_and(|said| said.contains("secret")),
+            "this is what must not be told"
+        );
         assert!(!told_of_bug(&*thrown).contains("secret"));
         let thrown = panic::catch_unwind(|| panic!("no group is empty")).unwrap_err();
         assert!(told_of_bug(&*thrown).starts_with("no group is empty"));

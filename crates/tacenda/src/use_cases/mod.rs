@@ -48,7 +48,7 @@ pub use approve::{ApproveReport, Approving};
 pub use audit::{Audit, AuditAnswer, AuditRequest, FailOn, budget};
 pub use backup::{BackupReport, backup, restore};
 pub use bug::{keep_panics_quiet, told_of_bug};
-pub use cautions::{before_publishing, set_back};
+pub use cautions::{before_publishing, set_back, unremembered};
 pub use check::{CheckReport, WhatIf, check};
 pub use database::{Database, DatabaseError, Delivered, Fetched, Withdrawal, Withdrawn};
 pub use deliver::{DeliverReport, DeliveryOutcome, DeliveryReport, OwedDelivery, WantedDeliveries, deliver};

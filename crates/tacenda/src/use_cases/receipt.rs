@@ -60,7 +60,7 @@ pub fn receipt(root: &Path) -> Result<ReceiptAnswer, UseCaseError> {
     let store = Store::open_look(Arc::new(RealDisk), root)?;
     let receipt = Receipt::of(&store);
     let lines = receipt.lines();
-    let Receipt { series, commitment, lines: count, head, at, releases } = receipt;
+    let Receipt { series, commitment, lines: count, head, at, releases, .. } = receipt;
     let release = |one: ReceiptRelease| ReceiptedRelease {
         release: one.number,
         label: one.label,

@@ -154,7 +154,7 @@ impl<'a> VerifyRequest<'a> {
 /// The answer of verify.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct VerifyReport {
-    /// Whether no fault was found. `ledger` and `signed_by` tell what vouches for that.
+    /// Whether no fault was found. `ledger` and `signed_by` tell what vouches for that, and `not_checked` what was left out.
     pub whole: bool,
     /// Whether the only fault is a publish that was committed but not finished. The next publish finishes it.
     pub unfinished: bool,
@@ -171,6 +171,8 @@ pub struct VerifyReport {
     pub signed_by: Vec<String>,
     /// What is wrong, one sentence each.
     pub faults: Vec<VerifyFault>,
+    /// What of the project was not checked, and why, one sentence each. Whether that is whole is not known.
+    pub not_checked: Vec<String>,
 }
 
 /// One thing that is wrong.
@@ -276,7 +278,8 @@ pub fn count(root: &Path, release: &str, condition: &str, progress: Progress<'_>
 }
 
 /// Checks ledger, vault and release folders against their digests, and reads every release back. Without its vault, a
-/// project is checked as far as it left the house. Release folders alone are checked against their own checksums and
+/// project is checked as far as it left the house, and the answer says so; where it was last published from, the vault must be
+/// there. Release folders alone are checked against their own checksums and
 /// against each other: two with one number, a broken chain or a gap is a fault.
 /// The ledger is held against its anchor, if one is given, and signatures against the keys that are named.
 pub fn verify(request: &VerifyRequest<'_>, progress: Progress<'_>) -> Result<VerifyReport, UseCaseError> {
@@ -296,6 +299,11 @@ pub fn verify(request: &VerifyRequest<'_>, progress: Progress<'_>) -> Result<Ver
     step("checking digests");
     let mut found = ledger::verify(&store);
     found.extend(anchors.and_then(|anchors| store.compare_with(anchors).err()));
+    let mut not_checked = Vec::new();
+    match vault_left_out(&store, *anchors) {
+        Ok(why) => not_checked.extend(why),
+        Err(gone) => found.push(gone),
+    }
     // A publish that ran at the same time may have changed files; that is no damage.
     if !found.is_empty() && open(root).is_ok_and(|now| now.head() != store.head()) {
         return Err(LedgerError::MovedOn.into());
@@ -330,7 +338,22 @@ pub fn verify(request: &VerifyRequest<'_>, progress: Progress<'_>) -> Result<Ver
     let (releases, vault) = (store.releases(), store.has_vault());
     let unfinished = unfinished && faults.len() == found.len();
     let (whole, signed_by) = (faults.is_empty(), signers);
-    Ok(VerifyReport { whole, unfinished, releases, ledger: true, vault, signed, signed_by, faults })
+    Ok(VerifyReport { whole, unfinished, releases, ledger: true, vault, signed, signed_by, faults, not_checked })
+}
+
+/// Why the vault was not checked, if it was not. An auditor has none; where the series was last published from, it is lost.
+fn vault_left_out(store: &Store, anchors: Option<&Anchors>) -> Result<Option<String>, LedgerError> {
+    let is_published_from_here = || anchors.is_some_and(|anchors| store.is_published_from_here(anchors));
+    match (store.has_vault(), store.has_vault_folder()) {
+        (true, _) => Ok(None),
+        (false, true) => {
+            let why =
+                "the vault was not checked: its files are there, and what opens them is not here, or closed to you";
+            Ok(Some(why.into()))
+        }
+        (false, false) if is_published_from_here() => Err(LedgerError::VaultMissing { file: ".tacenda/vault".into() }),
+        (false, false) => Ok(Some("the vault was not checked: it is not here".into())),
+    }
 }
 
 /// Checks release folders without a project.
@@ -373,7 +396,8 @@ fn verify_folders(
     faults.extend(chain_faults(&links).into_iter().map(|(_, fault)| fault));
     let signed = found.iter().any(|folder| folder.join(SIGNATURE).exists());
     let (whole, releases) = (faults.is_empty(), found.len() as u32);
-    Ok(VerifyReport { whole, unfinished: false, releases, ledger: false, vault: false, signed, signed_by, faults })
+    let (unfinished, ledger, vault, not_checked) = (false, false, false, Vec::new());
+    Ok(VerifyReport { whole, unfinished, releases, ledger, vault, signed, signed_by, faults, not_checked })
 }
 
 /// A release folder, or those in a folder, by name.
@@ -518,7 +542,21 @@ pub(super) fn read(
     };
     progress(1, "reading the release");
     let published = folder::read(&folder)?;
+    vouch_in_place(&folder, published.release.number)?;
     Ok((folder, published))
+}
+
+/// Refuses a release folder that lies in its project and is not what the ledger there says was published. A folder elsewhere has
+/// no ledger, and one whose ledger cannot be read has none either: nobody asked for it.
+fn vouch_in_place(folder: &Path, number: u32) -> Result<(), UseCaseError> {
+    let Ok(whole) = folder.canonicalize() else { return Ok(()) };
+    let root = whole.ancestors().nth(3).filter(|root| root.join(".tacenda/ledger.jsonl").exists());
+    let Some(store) = root.and_then(|root| open(root).ok()) else { return Ok(()) };
+    let is_known = store.publications().any(|publication| publication.number == number);
+    match is_known && store.release_folder(number) == whole {
+        true => Ok(store.vouch(number, folder::SUMS)?),
+        false => Ok(()),
+    }
 }
 
 /// The folder of a release, by its number or its label.

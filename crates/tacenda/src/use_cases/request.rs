@@ -6,7 +6,7 @@ use crate::ingest::foreign::Notation;
 use crate::keys::{KeyError, KeyFolder, Signer};
 use crate::ledger::{Anchors, Disk, LedgerError, RealDisk, Receipt, Seen, unsealed};
 use crate::model::Reading;
-use crate::publish::{Access, Machine, Project, ProjectError};
+use crate::publish::{Access, Machine, Project, ProjectError, is_project};
 use crate::use_cases::{Database, DatabaseError, PublishReport, UseCaseError};
 use crate::{files, folder};
 use std::path::{Path, PathBuf};
@@ -40,6 +40,9 @@ pub struct ProjectFolder {
 impl ProjectFolder {
     /// Opens the project. One that is behind its anchor is neither rehearsed nor published.
     pub fn open(&self, access: Access) -> Result<Project, ProjectError> {
+        if access != Access::Look {
+            self.anchors.as_ref().map_or(Ok(()), |anchors| anchors.assert_outside(&self.root))?;
+        }
         // The key is opened before the lock is taken, because a person may be asked for a passphrase.
         let signer = if access == Access::Publish { self.signer()? } else { None };
         let anchors = self.held_anchors()?;
@@ -87,6 +90,10 @@ impl ProjectFolder {
 
     /// Where it is remembered how far the series went, with what stands in for a lost anchor.
     pub fn held_anchors(&self) -> Result<Option<Anchors>, ProjectError> {
+        // A folder that is no project, such as one with releases, sets nothing back.
+        if let Some(anchors) = self.anchors.as_ref().filter(|_| is_project(&self.root)) {
+            anchors.assert_outside(&self.root)?;
+        }
         let Some(path) = &self.anchor_from else { return Ok(self.anchors.clone()) };
         let nowhere = LedgerError::BadReceipt { what: "there is no folder for anchors; name one with --anchor" };
         let anchors = self.anchors.clone().ok_or(nowhere)?;

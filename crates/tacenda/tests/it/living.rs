@@ -492,7 +492,8 @@ fn columns_move_where_releases_are_archived() {
         fs::write(lab.root().join("tacenda.toml"), text).unwrap();
     };
     let rows = |ids: std::ops::Range<u64>, more: &str| -> String {
-        ids.map(|id| format!("{more}{id},{},{},{}\n", id % 50, 50 + id % 50, ["flu", "gout", "rash"][id as usize % 3])).collect()
+        ids.map(|id| format!("{more}{id},{},{},{}\n", id % 50, 50 + id % 50, ["flu", "gout", "rash"][id as usize % 3]))
+            .collect()
     };
     policy(["low", "high"]);
     fs::write(lab.root().join("table.csv"), format!("id,low,high,illness\n{}", rows(0..90, ""))).unwrap();
@@ -526,9 +527,12 @@ fn columns_of_views_move() {
         );
         fs::write(lab.root().join("tacenda.toml"), text).unwrap();
     };
-    let row = |id: u64| format!("{id},{},{},{},{}\n", id % 40, 50 + id % 40, id % 90, ["flu", "gout", "rash"][id as usize % 3]);
+    let row = |id: u64| {
+        format!("{id},{},{},{},{}\n", id % 40, 50 + id % 40, id % 90, ["flu", "gout", "rash"][id as usize % 3])
+    };
     policy(["a", "b", "c"]);
-    fs::write(lab.root().join("table.csv"), format!("id,a,b,c,illness\n{}", (0..90).map(row).collect::<String>())).unwrap();
+    fs::write(lab.root().join("table.csv"), format!("id,a,b,c,illness\n{}", (0..90).map(row).collect::<String>()))
+        .unwrap();
     let view = |name: &str| ReleaseRequest { view: Some(name.into()), ..lab.request() };
     view("one").prepare(None, &|_, _| {}).unwrap().publish(&|_, _| {}).unwrap();
     policy(["b", "c", "a"]);

@@ -73,6 +73,71 @@ fn a_vault_that_others_can_read_is_refused_and_the_advice_works() {
     }
 }
 
+/// A ledger or an anchor that everybody may write says what anybody wants it to say.
+#[cfg(unix)]
+#[test]
+fn what_everybody_may_write_vouches_for_nothing() {
+    use std::os::unix::fs::PermissionsExt;
+    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    // What the error says to run.
+    let mend = |error: &LedgerError, folder: &Path| {
+        assert_eq!((error.code(), error.exit_code()), ("L510", 5), "{error}");
+        let said = error.to_string();
+        let advice = said.split("run: ").nth(1).unwrap();
+        let done = std::process::Command::new("sh").args(["-c", advice]).current_dir(folder).status().unwrap();
+        assert!(done.success(), "{advice}");
+    };
+    for (name, loose) in [(".tacenda", 0o777), (".tacenda/ledger.jsonl", 0o666)] {
+        let folder = project(1);
+        set(&folder.path().join(name), loose);
+        let opened = [
+            Store::open_read(real(), folder.path()),
+            Store::open_look(real(), folder.path()),
+            Store::open_outside(real(), folder.path()),
+            Store::open_write(real(), folder.path()),
+        ];
+        let errors: Vec<LedgerError> = opened.into_iter().map(|opened| opened.err().unwrap()).collect();
+        errors.iter().for_each(|error| mend(error, folder.path()));
+        publish(&mut Store::open_write(real(), folder.path()).unwrap(), 2).unwrap();
+    }
+    let (state, folder) = (tempfile::tempdir().unwrap(), project(1));
+    let place = state.path().join("anchors of 'us'");
+    let anchors = Anchors::at(&place);
+    let mut store = Store::open_write(real(), folder.path()).unwrap();
+    store.hold_against(&anchors, "now", None).unwrap();
+    let anchor = fs::read_dir(&place).unwrap().next().unwrap().unwrap().path();
+    assert_eq!((mode(&place), mode(&anchor)), (0o700, 0o600), "made for their owner alone");
+    for (path, loose) in [(&place, 0o777), (&anchor, 0o666)] {
+        set(path, loose);
+        let looked = store.compare_with(&anchors).unwrap_err();
+        assert_eq!(looked.code(), "L510");
+        mend(&store.hold_against(&anchors, "now", None).unwrap_err(), folder.path());
+        store.hold_against(&anchors, "now", None).unwrap();
+    }
+}
+
+/// The lock is removed while a writer waits, and another one publishes: what the first finds then is that one's work, not damage.
+#[test]
+fn a_writer_that_was_overtaken_is_told_of_no_damage() {
+    let folder = project(1);
+    let mut late = Store::open_write(real(), folder.path()).unwrap();
+    fs::remove_file(folder.path().join(".tacenda/lock")).unwrap();
+    publish(&mut Store::open_write(real(), folder.path()).unwrap(), 2).unwrap();
+    // The files of the state that it opened are gone, and there is a release that it has no line for.
+    let codes = [
+        late.history().err().map(|error| error.code()),
+        late.snapshot().err().map(|error| error.code()),
+        late.policy().err().map(|error| error.code()),
+        late.pack(&RealDisk, &[], &mut Vec::<u8>::new()).err().map(|error| error.code()),
+        publish(&mut late, 2).err().map(|error| error.code()),
+    ];
+    assert_eq!(codes, [Some("E708"); 5]);
+    drop(late);
+    assert!(ledger::verify(&Store::open_read(real(), folder.path()).unwrap()).is_empty());
+    publish(&mut Store::open_write(real(), folder.path()).unwrap(), 3).unwrap();
+}
+
 /// A publish runs between the moment the ledger is read and the moment files are compared with it.
 #[test]
 fn verify_beside_a_publish_tells_of_no_damage() {
