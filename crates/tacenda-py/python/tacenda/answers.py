@@ -1476,6 +1476,8 @@ class VerifyReport(Answer):
     """What is wrong, one sentence each."""
     ledger: bool
     """Whether they were compared with a ledger. Otherwise, and without a key, a release only fits its own checksums, and anybody can make one that does."""
+    not_checked: List[str]
+    """What of the project was not checked, and why, one sentence each. Whether that is whole is not known."""
     releases: int
     """How many releases were checked."""
     signed: bool
@@ -1487,7 +1489,7 @@ class VerifyReport(Answer):
     vault: bool
     """Whether the vault was there to be checked."""
     whole: bool
-    """Whether no fault was found. `ledger` and `signed_by` tell what vouches for that."""
+    """Whether no fault was found. `ledger` and `signed_by` tell what vouches for that, and `not_checked` what was left out."""
 
 
 class ViewSummary(Answer):
