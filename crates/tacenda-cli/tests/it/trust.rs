@@ -297,8 +297,9 @@ fn with_the_anchor_lost_a_receipt_refuses_a_restored_project() {
     for name in [".tacenda", "releases"] {
         copy(&project.file(name), &backup.path().join(name));
     }
-    publish(&project, 2);
     let out = |name: &str| safe.path().join(name).display().to_string();
+    project.ok(&["backup", &out("kept.age")]);
+    publish(&project, 2);
     for name in ["receipt.txt", "receipt.md", "receipt.html"] {
         project.ok(&["receipt", "-o", &out(name)]);
     }
@@ -321,6 +322,35 @@ fn with_the_anchor_lost_a_receipt_refuses_a_restored_project() {
     }
     let verified = project.run(&["verify", "--anchor", &anchors, "--anchor-from", &out("receipt.html")]);
     assert_eq!((verified.code, verified.stdout.contains("L511")), (5, true), "{}", verified.stdout);
+    // Who restores is told by what stands in, too: in the answer, and on standard error whatever is asked for.
+    let again = project.file("again");
+    let restore = |stand_in: &str| {
+        let _ = fs::remove_dir_all(&again);
+        let words =
+            ["-C", "again", "restore", &out("kept.age"), "-q", "--anchor", &anchors, "--anchor-from", &out(stand_in)];
+        project.run(&[&words[..], &["--format", "json"]].concat())
+    };
+    for (stand_in, code, said) in
+        [("receipt.html", "L511", "3 were seen here before"), ("r0002", "L513", "release 2 is out")]
+    {
+        let ended = restore(stand_in);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert!(report["behind"].as_str().unwrap().contains(said), "{report}");
+        assert!(ended.stderr.contains(&format!("warning: {code}")), "{}", ended.stderr);
+        let words = ["-C", "again", "log", "-q", "--anchor", &anchors, "--anchor-from", &out(stand_in)];
+        let looked = project.run(&words);
+        assert!(looked.code == 0 && looked.stderr.contains(&format!("warning: {code}")), "{}", looked.stderr);
+    }
+    // A receipt that is not there, or of another series, is no reason to go on.
+    let other = published(1);
+    other.ok(&["receipt", "-o", &out("other.txt")]);
+    for (stand_in, exit, code) in [("none", 7, "E703"), ("other.txt", 2, "L204")] {
+        project.fails(&["log", "--anchor", &anchors, "--anchor-from", &out(stand_in)], exit, code);
+        let ended = restore(stand_in);
+        assert!(ended.code == exit && ended.stderr.contains(code), "{}", ended.stderr);
+        assert!(!again.join(".tacenda").exists() && !again.join("releases").exists());
+    }
     // A receipt is no table of a person's making: one wrong digit is noticed.
     let receipt = fs::read_to_string(out("receipt.txt")).unwrap();
     fs::write(out("receipt.txt"), receipt.replacen("lines:      3", "lines:      2", 1)).unwrap();

@@ -45,6 +45,8 @@ pub fn backup(project: &ProjectFolder, file: &Path) -> Result<BackupReport, UseC
 pub fn restore(project: &ProjectFolder, file: &Path) -> Result<BackupReport, UseCaseError> {
     let (root, keys) = (&project.root, keys(project)?);
     project.anchors.as_ref().map_or(Ok(()), |anchors| anchors.assert_outside(root))?;
+    // What stands in for a lost anchor is read first: where it cannot be, nothing is put in place.
+    let anchors = project.held_anchors()?;
     // A link that leads nowhere is in the way as well.
     if [".tacenda", "releases"].iter().any(|name| fs::symlink_metadata(root.join(name)).is_ok()) {
         let message = format!("{} has a project; restore into an empty folder: -C FOLDER", root.display());
@@ -65,9 +67,8 @@ pub fn restore(project: &ProjectFolder, file: &Path) -> Result<BackupReport, Use
     if let Some(fault) = verify(&store).into_iter().next() {
         return Err(fault.into());
     }
-    let behind = project.anchors.as_ref().and_then(|anchors| store.compare_with(anchors).err());
-    let behind = match behind {
-        Some(error @ LedgerError::RolledBack { .. }) => Some(error.to_string()),
+    let behind = match anchors.as_ref().and_then(|anchors| store.compare_with(anchors).err()) {
+        Some(error @ (LedgerError::RolledBack { .. } | LedgerError::LacksRelease { .. })) => Some(error.to_string()),
         Some(error) => return Err(error.into()),
         None => None,
     };
