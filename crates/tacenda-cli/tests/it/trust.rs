@@ -489,7 +489,8 @@ fn two_releases_of_one_number_are_found_by_whoever_has_both() {
 #[test]
 fn a_folder_alone_is_said_to_fit_itself_and_no_more() {
     let project = published(2);
-    let release = "releases/ward-stays/r0002";
+    copy(&project.file("releases/ward-stays/r0002"), &project.file("received"));
+    let release = "received";
     let alone = project.ok(&["verify", release]);
     assert!(alone.contains("by the checksums in the folder") && alone.contains("Nothing is signed"), "{alone}");
     let report: serde_json::Value =
@@ -499,12 +500,29 @@ fn a_folder_alone_is_said_to_fit_itself_and_no_more() {
     let added = project.run(&["verify", release]);
     assert_eq!((added.code, added.stdout.contains("F408: corrected.csv")), (5, true), "{}", added.stdout);
     assert!(added.stdout.starts_with("damaged: 1 fault\n"), "{}", added.stdout);
-    let whole = project.run(&["verify"]);
-    assert!(whole.code == 5 && whole.stdout.contains("move it out of the release folder"), "{}", whole.stdout);
+    fs::remove_file(project.file(&format!("{release}/corrected.csv"))).unwrap();
+    project.ok(&["verify", release]);
+    // In its project it is held against the ledger, and what was not checked is said.
+    let release = "releases/ward-stays/r0002";
+    let held = project.ok(&["verify", release]);
+    assert!(
+        held.starts_with("the ledger and 1 release are intact; the vault and what else is in the project"),
+        "{held}"
+    );
+    project.write(&format!("{release}/corrected.csv"), "age,disease\n");
+    for words in [&["verify"][..], &["verify", release]] {
+        let whole = project.run(words);
+        assert!(whole.code == 5 && whole.stdout.contains("move it out of the release folder"), "{}", whole.stdout);
+    }
     // The advice works.
     fs::remove_file(project.file(&format!("{release}/corrected.csv"))).unwrap();
     project.ok(&["verify"]);
     project.ok(&["verify", release]);
+    // Where the ledger cannot be read, that is said.
+    let ledger = project.read(".tacenda/ledger.jsonl");
+    project.write(".tacenda/ledger.jsonl", &ledger.replacen("Q0", "Q9", 1));
+    let told = project.ok(&["verify", release]);
+    assert!(told.contains("by the checksums in the folder") && told.contains("not compared with the ledger"), "{told}");
 }
 
 /// An auditor has no vault. Where the steward publishes it must be there, whether somebody has its key or not.
@@ -569,9 +587,23 @@ fn a_forged_release_is_refused_by_everybody_who_reads_it() {
     }
     // By its path it is the same folder of the same project.
     let path = "releases/ward-stays/r0001";
-    for words in [&["show", path][..], &["count", path], &["diff", path, "2"]] {
+    let file = "releases/ward-stays/r0001/ward-stays-r0001.csv";
+    let quasi = ["--quasi", "age,sex", "--sensitive", "diagnosis"];
+    for words in [
+        &["show", path][..],
+        &["count", path],
+        &["diff", path, "2"],
+        &["audit", path],
+        &["audit", "releases/ward-stays"],
+        &["audit", file],
+        &[&["audit", file][..], &quasi].concat(),
+        &[&["audit", path][..], &quasi].concat(),
+        &["explain", "group", "1:1", "--releases", path],
+    ] {
         project.fails(words, 5, "L507");
     }
+    let verified = project.run(&["verify", path]);
+    assert!(verified.code == 5 && verified.stdout.contains("L507"), "{}", verified.stdout);
     assert_eq!(project.run(&["verify"]).code, 5);
     // Nothing follows on it either.
     project.write("table.csv", &patients(30, 60));

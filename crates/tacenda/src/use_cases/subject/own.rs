@@ -5,7 +5,7 @@ use crate::ingest::{Given, IngestError, Source, foreign};
 use crate::model::{Quasi, RecordKey, Release, Role, Schema, Table, Values};
 use crate::publish::{Access, PrivateTables, laid_out, software};
 use crate::report::{About, FileFacts};
-use crate::use_cases::releases::withdrawn;
+use crate::use_cases::releases::{vouch_in_place, withdrawn};
 use crate::use_cases::{Progress, Subject, SubjectRequest, UseCaseError};
 use crate::{folder, report};
 use std::path::{Path, PathBuf};
@@ -38,6 +38,7 @@ pub(super) fn folders(
     for folder in &folders {
         progress(folders.len(), "reading");
         read.push(folder::read_with(folder, &mut values)?);
+        vouch_in_place(folder)?;
     }
     let schema = together(&read)?;
     let sources = request.truth.into_iter().map(Given::open).collect::<Result<Vec<Source>, IngestError>>()?;
