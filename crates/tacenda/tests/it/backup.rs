@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tacenda::ingest::Given;
 use tacenda::keys::KeyFolder;
-use tacenda::ledger::Anchors;
+use tacenda::ledger::{Anchors, Disk, RealDisk};
+use tacenda::publish::{Cluster, ClusterStep, Listener, ProjectError};
 use tacenda::use_cases;
-use tacenda::use_cases::{ProjectFolder, PublishReport, ReleaseRequest, UseCaseError, VerifyRequest};
+use tacenda::use_cases::{ClusterCut, ProjectFolder, PublishReport, ReleaseRequest, UseCaseError, VerifyRequest};
 use tempfile::TempDir;
 
 const POLICY: &str = "policy = 1\n[series]\nname = 'wards'\n[columns]\nid = { role = 'identifier' }\n\
@@ -230,6 +232,36 @@ fn a_restore_over_a_link_leaves_nothing_behind() {
         let project = house.project(&format!("over{own}"));
         assert_eq!(use_cases::restore(&project, &house.place("all.age")).unwrap_err().exit_code(), 2);
         assert_eq!(fs::read_dir(&root).unwrap().count(), 1, "{own}");
+    }
+}
+
+/// In object storage the files that a policy names do not lie beside the project: a backup without them would restore no working
+/// project. It is refused before the project is set up, as deliveries are.
+#[test]
+fn a_project_in_object_storage_promises_no_backup() {
+    struct NoCluster;
+    impl Cluster for NoCluster {
+        fn step(&mut self, _: ClusterStep<'_>, _: &mut Listener<'_>) -> Result<(), ProjectError> {
+            panic!("nothing is asked of the cluster")
+        }
+    }
+    let house = House::new();
+    fs::create_dir(house.place("kept")).unwrap();
+    let deliver = "[deliver.open]\npostgres = 'service=a'\nschema = 's'\n";
+    for (more, backup, said) in [
+        ("[backup]\nfolder = '../kept'\n", None, "[backup]"),
+        ("", Some(house.place("once.age")), "[backup]"),
+        (deliver, None, "[deliver]"),
+    ] {
+        fs::write(house.place("project/tacenda.toml"), format!("{POLICY}{more}")).unwrap();
+        let place: Option<Arc<dyn Disk>> = Some(Arc::new(RealDisk));
+        let project = ProjectFolder { place, ..house.project("project") };
+        let request = ReleaseRequest { project, backup, ..ReleaseRequest::default() };
+        let columns = ["id", "age", "illness"].map(String::from);
+        let refused = request.prepare_in(&mut NoCluster, &columns, ClusterCut::default(), &|_, _| {}).err().unwrap();
+        assert_eq!(refused.exit_code(), 2, "{refused}");
+        assert!(refused.to_string().contains(said), "{refused}");
+        assert!(!house.place("project/.tacenda").exists());
     }
 }
 
