@@ -218,6 +218,51 @@ fn a_backup_has_every_file_that_the_policy_names() {
     assert!(house.place("mended/tacenda.toml").is_file());
 }
 
+/// A kill between the two last renames leaves the releases without their ledger. The same restore again finishes it, and only where
+/// all of it is what the backup holds.
+#[test]
+fn a_killed_restore_is_finished_by_the_next() {
+    let house = House::new();
+    (1..=2).for_each(|number| drop(house.publish("project", number).unwrap()));
+    let file = house.place("all.age");
+    use_cases::backup(&house.project("project"), &file).unwrap();
+    let (project, root) = (house.project("restored"), house.place("restored"));
+    use_cases::restore(&project, &file).unwrap();
+    // As the kill leaves it.
+    let left = root.join(".tacenda-restoreAbCdEf");
+    fs::create_dir(&left).unwrap();
+    fs::rename(root.join(".tacenda"), left.join(".tacenda")).unwrap();
+    let release = root.join("releases/wards/r0001");
+    let manifest = release.join("manifest.json");
+    let good = fs::read(&manifest).unwrap();
+    let (stray, elsewhere) = (release.join("stray.csv"), root.join("elsewhere"));
+    let refused = |what: &str| {
+        let error = use_cases::restore(&project, &file).unwrap_err();
+        assert_eq!(error.exit_code(), 2, "{what}: {error}");
+        assert!(!root.join(".tacenda").exists() && left.join(".tacenda").exists(), "{what}");
+    };
+    fs::write(&stray, "").unwrap();
+    refused("a file more");
+    fs::rename(&stray, &elsewhere).unwrap();
+    fs::rename(&manifest, &elsewhere).unwrap();
+    refused("a file less");
+    fs::write(&manifest, good.to_ascii_uppercase()).unwrap();
+    refused("other bytes");
+    fs::remove_file(&manifest).unwrap();
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(&elsewhere, &manifest).unwrap();
+        refused("a link");
+        fs::remove_file(&manifest).unwrap();
+    }
+    fs::rename(&elsewhere, &manifest).unwrap();
+    assert_eq!(use_cases::restore(&project, &file).unwrap().releases, 2);
+    assert!(house.is_whole("restored") && !left.exists());
+    house.publish("restored", 3).unwrap();
+    // What was put in place is a project: it is not restored over.
+    assert_eq!(use_cases::restore(&project, &file).unwrap_err().exit_code(), 2);
+}
+
 /// Where a link stands in the place of the project's folders, nothing is put beside it.
 #[cfg(unix)]
 #[test]
