@@ -691,6 +691,39 @@ fn a_text_that_a_spreadsheet_would_run_is_refused() {
     project.ok(&["publish", "table.csv", "--yes"]);
 }
 
+/// Whatever is written into a file may be run: the name of a column, a label of a tree at its leaves or above, a public text.
+#[test]
+fn a_formula_is_refused_wherever_it_would_stand() {
+    let project = published(0);
+    let (table, payload) = (patients(0, 60), "=HYPERLINK(1)");
+    project.write("sex.csv", &format!("F;{payload};*\nM;*;*\nX;*;*\n"));
+    let with_ward: String = table
+        .lines()
+        .enumerate()
+        .map(|(at, line)| format!("{line},{}\n", if at == 0 { "ward" } else { payload }))
+        .collect();
+    let values = "values = [\"F\", \"M\", \"X\"]";
+    for (column, policy, table) in [
+        (
+            payload,
+            POLICY.replace("\nage  ", &format!("\n\"{payload}\"  ")),
+            table.replacen(",age,", &format!(",{payload},"), 1),
+        ),
+        ("sex", POLICY.replace(values, &format!("values = [\"F\", \"M\", \"X\", \"{payload}\"]")), table.clone()),
+        ("sex", POLICY.replace(values, "hierarchy = \"sex.csv\""), table.clone()),
+        ("ward", POLICY.replace("\n[promise]", "ward = { role = \"public\" }\n\n[promise]"), with_ward),
+    ] {
+        assert_ne!(policy, POLICY);
+        project.write("tacenda.toml", &policy);
+        project.write("table.csv", &table);
+        let ended = project.fails(&["publish", "table.csv", "--yes"], 6, "R610");
+        assert!(ended.stderr.contains(column), "{}", ended.stderr);
+        assert!(column == payload || !ended.stderr.contains("HYPERLINK"), "{}", ended.stderr);
+        project.write("tacenda.toml", &format!("{policy}[output]\nspreadsheet_safe = false\n"));
+        project.ok(&["plan", "table.csv"]);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn what_is_written_for_the_steward_is_nobody_elses() {
