@@ -849,6 +849,26 @@ fn a_kill_between_the_commit_and_the_rename_is_no_damage() {
     project.ok(&["verify"]);
 }
 
+/// A dump of its memory would hold the table and the keys.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_command_leaves_no_core_dump() {
+    let project = published(0);
+    let mut command = project.command(&["check", "-"]);
+    // It waits for its table, and can be looked at.
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let limits = format!("/proc/{}/limits", child.id());
+    let is_off = (0..600).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let text = fs::read_to_string(&limits).unwrap_or_default();
+        let line = text.lines().find(|line| line.starts_with("Max core file size")).unwrap_or_default();
+        line.split_whitespace().skip(4).take(2).eq(["1", "1"])
+    });
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    assert!(is_off);
+}
+
 /// Runs the command, and ends it where it does not end by itself.
 #[cfg(unix)]
 fn ends(project: &TestProject, words: &[&str]) -> i32 {

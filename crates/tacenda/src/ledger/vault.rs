@@ -241,7 +241,7 @@ impl<'a> Vault<'a> {
         Vault { disk, folder: root.join(VAULT), seed, per_part: PEOPLE_PER_PART }
     }
 
-    fn key(&self, name: &str) -> [u8; 32] {
+    fn key(&self, name: &str) -> Zeroizing<[u8; 32]> {
         self.seed.key(&format!("vault digest {name}"))
     }
 

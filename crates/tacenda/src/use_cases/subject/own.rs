@@ -9,6 +9,7 @@ use crate::use_cases::releases::{vouch_in_place, withdrawn};
 use crate::use_cases::{Progress, Subject, SubjectRequest, UseCaseError};
 use crate::{folder, report};
 use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
 
 /// The release folder that a path names: the folder, or a file in it.
 pub(super) fn folder_of(given: &Given) -> Option<PathBuf> {
@@ -167,7 +168,7 @@ pub(super) fn project(request: SubjectRequest, progress: Progress<'_>) -> Result
         ..About::default()
     };
     // Without the vault there are no tables, so nobody is looked up.
-    let secret = store.seed().map_or([0; 32], |seed| seed.key("identifier"));
+    let secret = store.seed().map_or_else(|_| Zeroizing::default(), |seed| seed.key("identifier"));
     let truth: Option<Vec<Table>> = read.tables.into_iter().collect();
     Ok(Subject {
         schema: policy.schema.clone(),
