@@ -1080,7 +1080,8 @@ impl<'a> Naming<'a> {
             let leaves = |tree: &Hierarchy| (0..tree.leaf_count()).map(|leaf| of_text(tree.leaf_label(leaf))).collect();
             quasi.hierarchy().map_or_else(Vec::new, leaves)
         };
-        Naming { key, release, schema, labels: schema.quasi.iter().map(labels).collect() }
+        let labels = schema.quasi.iter().map(labels).collect();
+        Naming { key, release, schema, labels }
     }
 
     fn hasher(&self) -> blake3::Hasher {
