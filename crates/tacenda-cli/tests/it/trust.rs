@@ -711,7 +711,11 @@ fn a_formula_is_refused_wherever_it_would_stand() {
         ),
         ("sex", POLICY.replace(values, &format!("values = [\"F\", \"M\", \"X\", \"{payload}\"]")), table.clone()),
         ("sex", POLICY.replace(values, "hierarchy = \"sex.csv\""), table.clone()),
-        ("ward", POLICY.replace("\n[promise]", "ward = { role = \"public\" }\n\n[promise]"), with_ward),
+        (
+            "ward",
+            POLICY.replace("\n[promise]", "ward = { role = \"public\", because = \"a test\" }\n\n[promise]"),
+            with_ward,
+        ),
     ] {
         assert_ne!(policy, POLICY);
         project.write("tacenda.toml", &policy);

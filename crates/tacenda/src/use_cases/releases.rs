@@ -380,14 +380,11 @@ fn verify_folders(
             1 => message,
             _ => format!("{}: {message}", folder.display()),
         };
-        let by_ledger = in_place(folder);
-        match &by_ledger {
+        let before = faults.len();
+        match in_place(folder) {
             Some(Ok((store, number))) => {
-                let found = store.faults_of(*number);
+                let found = store.faults_of(number);
                 faults.extend(found.iter().map(|error| VerifyFault::new(error.code(), error.to_string())));
-                if !found.is_empty() {
-                    continue;
-                }
                 held += 1;
             }
             Some(Err(error)) => {
@@ -395,19 +392,23 @@ fn verify_folders(
             }
             None => {}
         }
-        match folder::read(folder) {
-            Ok(release) => links.push(release.link()),
-            Err(error) => faults.push(VerifyFault::new(error.code(), named(error.to_string()))),
+        // What the ledger says of a folder, its own checksums need not say again.
+        let is_damaged = faults.len() > before;
+        if !is_damaged {
+            match folder::read(folder) {
+                Ok(release) => links.push(release.link()),
+                Err(error) => faults.push(VerifyFault::new(error.code(), named(error.to_string()))),
+            }
         }
-        if keys.is_empty() {
+        let before = faults.len();
+        if !keys.is_empty() {
+            check_folder(folder, &mut trust, &mut signed_by, &mut faults);
+        } else if !is_damaged {
             // Whoever reads the folder would take it for a part of the release.
             let added = uncovered(folder).ok().flatten().map(|file| FolderError::Unlisted { file });
-            faults.extend(added.map(|error| VerifyFault::new(error.code(), named(error.to_string()))));
-        } else {
-            let before = faults.len();
-            check_folder(folder, &mut trust, &mut signed_by, &mut faults);
-            faults[before..].iter_mut().for_each(|fault| fault.message = named(std::mem::take(&mut fault.message)));
+            faults.extend(added.map(|error| VerifyFault::new(error.code(), error.to_string())));
         }
+        faults[before..].iter_mut().for_each(|fault| fault.message = named(std::mem::take(&mut fault.message)));
     }
     faults.extend(chain_faults(&links).into_iter().map(|(_, fault)| fault));
     let signed = found.iter().any(|folder| folder.join(SIGNATURE).exists());
