@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tacenda::keys::KeyFolder;
+use tacenda::ledger::Anchors;
 use tacenda::model::Language;
 use tacenda::report::translated;
 use tacenda::use_cases::ProjectFolder;
@@ -735,6 +736,50 @@ fn a_signing_key_is_made_on_the_page_and_signs() {
 }
 
 /// Every page in every language has no text that the file lacks. What stays English is marked.
+/// What the command says on standard error stands on the page where a person decides.
+#[test]
+fn what_to_know_before_publishing_stands_on_the_pages() {
+    let home = tempfile::tempdir().unwrap();
+    let (keys, anchors, earlier) = (home.path().join("keys"), home.path().join("anchors"), home.path().join("earlier"));
+    let kit = Kit::with(|settings| {
+        settings.project.keys = Some(KeyFolder::at(&keys));
+        settings.project.anchors = Some(Anchors::at(&anchors));
+    });
+    let said = |words: &str| {
+        ["/series", "/next"].map(|path| {
+            let page = kit.get(path).text;
+            assert_eq!(
+                page.contains("BEFORE YOU PUBLISH"),
+                page.contains("verdict open") && page.contains(words),
+                "{page}"
+            );
+            page.contains(words)
+        })
+    };
+    kit.begin();
+    kit.publish("dropped:1", "2026-Q1");
+    kit.judged();
+    let unseen = "nothing on this machine remembers this series";
+    assert_eq!(said(unseen), [false; 2]);
+    fs::remove_dir_all(&anchors).unwrap();
+    assert_eq!(said(unseen), [true; 2]);
+    let copy = |from: &Path, to: &Path| {
+        for name in [".tacenda", "releases"] {
+            let _ = fs::remove_dir_all(to.join(name));
+            fs::create_dir_all(to).unwrap();
+            let copied = std::process::Command::new("cp").arg("-a").arg(from.join(name)).arg(to).status();
+            assert!(copied.unwrap().success());
+        }
+    };
+    copy(kit.folder.path(), &earlier);
+    kit.drop_file("tables", "q2.csv", &people(30..270));
+    kit.publish("dropped:2", "2026-Q2");
+    kit.judged();
+    assert_eq!(said(unseen), [false; 2], "it is remembered now");
+    copy(&earlier, kit.folder.path());
+    assert_eq!(said("L511: the ledger has"), [true; 2]);
+}
+
 #[test]
 fn every_page_is_said_in_every_language() {
     let home = tempfile::tempdir().unwrap();

@@ -69,6 +69,30 @@ pub fn ask(what: &str, said: Bound<'_, PyDict>, teller: Option<Py<PyAny>>) -> Py
     answering(&Keywords(said), &Errand::new(teller))
 }
 
+/// What a person should know of the project before it is asked this, one sentence each; for a restore, afterwards. The command
+/// warns alike.
+#[pyfunction]
+pub fn cautions(what: &str, said: Bound<'_, PyDict>) -> PyResult<Vec<String>> {
+    let said = Keywords(said);
+    let (project, py) = (said.project()?, said.py());
+    let about_files = said.has("releases")?;
+    Errand::new(None).look(py, |_| {
+        Ok(match what {
+            "plan" | "publish" | "rehearse" | "adopt" => use_cases::before_publishing(&project),
+            // What they write is remembered: after them nobody would be told.
+            "erase" | "retain" | "retract" | "deliver" => use_cases::unremembered(&project).into_iter().collect(),
+            "restore" => {
+                use_cases::set_back(&project)?.into_iter().chain(use_cases::before_publishing(&project)).collect()
+            }
+            "audit" if about_files => Vec::new(),
+            "check" | "log" | "show" | "diff" | "count" | "audit" | "report" | "receipt" | "backup" | "vault" => {
+                use_cases::set_back(&project)?.into_iter().collect()
+            }
+            _ => Vec::new(),
+        })
+    })
+}
+
 fn open(said: &Keywords<'_>, errand: &Errand) -> PyResult<Py<PyAny>> {
     let folder = said.project()?;
     let name = errand.look(said.py(), |_| {
@@ -136,6 +160,7 @@ fn adopt(said: &Keywords<'_>, errand: &Errand) -> PyResult<Py<PyAny>> {
         options: said.reading()?,
         threads: said.get("threads")?.unwrap_or(0),
     };
+    request.project.assert_remembered().map_err(|error| error::raise(said.py(), error))?;
     let adopting = errand.look(said.py(), |tell| request.consider(tell))?;
     if said.is("look")? {
         return answer(said.py(), adopting.report());

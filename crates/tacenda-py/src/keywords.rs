@@ -28,6 +28,11 @@ impl<'py> Keywords<'py> {
         Ok(self.0.get_item(name)?.filter(|value| !value.is_none()))
     }
 
+    /// Whether a keyword was said. Its value is not looked at: a stream of rows can be read only once.
+    pub fn has(&self, name: &str) -> PyResult<bool> {
+        Ok(self.value(name)?.is_some())
+    }
+
     /// The value of a keyword, if it was said.
     pub fn get<T: FromPyObjectOwned<'py>>(&self, name: &str) -> PyResult<Option<T>> {
         let Some(value) = self.value(name)? else { return Ok(None) };

@@ -46,6 +46,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(promises, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(ask::ask, module)?)?;
+    module.add_function(wrap_pyfunction!(ask::cautions, module)?)?;
     module.add_function(wrap_pyfunction!(cluster::publish_in, module)?)?;
     module.add_function(wrap_pyfunction!(objects::fetch_project, module)?)?;
     module.add_class::<cluster::PyKernel>()?;

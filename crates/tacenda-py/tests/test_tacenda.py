@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 
 import pandas
 import pyarrow
@@ -583,6 +584,60 @@ def everything_the_command_can_do(command: str) -> None:
         assert tacenda.demo(place / "demo", patients=2000).published[-1].certain == 0
 
 
+def warned(act) -> "tuple[object, list[str]]":
+    """What a call answers, and what it warns of, each at the line here that called."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        answer = act()
+    ours = [warning for warning in caught if warning.category is tacenda.TacendaWarning]
+    assert all(warning.filename == __file__ for warning in ours), [warning.filename for warning in ours]
+    return answer, [str(warning.message) for warning in ours]
+
+
+def python_warns_as_the_command_does() -> None:
+    """A machine that never saw the series, a project that was set back, a vault in the clear."""
+    frames, unseen = snapshots(), "nothing on this machine remembers this series"
+    with tempfile.TemporaryDirectory() as folder:
+        place = pathlib.Path(folder)
+        keys, anchors = place / "keys", place / "anchors"
+        (place / "project").mkdir()
+        (place / "project" / "tacenda.toml").write_text(TOML)
+        project = tacenda.Project(place / "project", keys=keys, anchor=anchors)
+        assert warned(lambda: project.publish(frames[0], "q1"))[1] == []
+        project.backup(place / "kept.age")
+        assert warned(lambda: project.publish(frames[1], "q2"))[1] == []
+        (place / "receipt.txt").write_text(project.receipt()["text"])
+        restored, told = warned(lambda: tacenda.restore(place / "kept.age", place / "again", keys=keys, anchor=anchors))
+        assert restored.behind and len(told) == 1 and told[0].startswith("L511"), told
+        elsewhere = tacenda.Project(place / "again", keys=keys, anchor=place / "other")
+        plan = lambda: elsewhere.plan(frames[2], "q4", file=place / "plan.json")
+        for act in (plan, lambda: elsewhere.rehearse(frames[1])):
+            told = warned(act)[1]
+            assert len(told) == 1 and told[0].startswith(unseen), told
+        # As an error it stops the publish.
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", tacenda.TacendaWarning)
+            for act in (lambda: elsewhere.publish(frames[1], "q2"), lambda: elsewhere.retract(1, "a test"), lambda: elsewhere.erase("P01")):
+                wrong(act, tacenda.TacendaWarning, unseen)
+        assert elsewhere.show().release == 1
+        # What stands in for the anchor is looked at, wherever it is named.
+        held = tacenda.Project(place / "again", keys=keys, anchor=place / "other", anchor_from=place / "receipt.txt")
+        for act in (held.log, lambda: held.show(1), lambda: held.backup(place / "more.age"), held.receipt):
+            told = warned(act)[1]
+            assert len(told) == 1 and told[0].startswith("L511"), told
+        restored, told = warned(lambda: tacenda.restore(
+            place / "kept.age", place / "third", keys=keys, anchor=place / "other", anchor_from=place / "receipt.txt"
+        ))
+        assert restored.behind and told[0].startswith("L511"), told
+        gone = lambda: tacenda.restore(place / "kept.age", place / "fourth", keys=keys, anchor_from=place / "gone.txt")
+        assert refused(gone, "E703", 7) and not (place / "fourth").exists()
+        assert unseen in warned(lambda: elsewhere.publish(frames[1], "q2"))[1][0]
+        assert warned(lambda: elsewhere.publish(frames[2], "q3"))[1] == [], "it is remembered now"
+        elsewhere.vault("unlock")
+        told = warned(plan)[1]
+        assert len(told) == 1 and told[0].startswith("the vault is not encrypted"), told
+
+
 # Where a command's function has another name, or is a class.
 OTHER_NAMES = {"init": "draft", "key": "Keys"}
 
@@ -662,6 +717,8 @@ def python_keeps_up_with_the_command(command: str) -> None:
     assert common and not own & common, (own, common)
     opened = set(inspect.signature(tacenda.Project).parameters)
     assert OF_A_PROJECT <= opened, OF_A_PROJECT - opened
+    restored = set(inspect.signature(tacenda.restore).parameters)
+    assert OF_A_PROJECT - restored == {"policy"}, OF_A_PROJECT - restored
     assert common - OF_A_PROJECT <= set(OF_EVERY_COMMAND), common - OF_A_PROJECT - set(OF_EVERY_COMMAND)
     project = tacenda.Project
     for function in (project.check, project.rehearse, project.plan, project.publish, tacenda.demo):
@@ -803,6 +860,7 @@ def main(command: str) -> None:
         polars_and_duckdb_go_in_and_out,
         progress_is_told_and_ctrl_c_ends_it,
         lambda: everything_the_command_can_do(command),
+        python_warns_as_the_command_does,
         lambda: python_keeps_up_with_the_command(command),
         lambda: the_package_brings_the_command(command),
         looks_are_short_and_safe,

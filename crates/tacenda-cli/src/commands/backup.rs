@@ -20,12 +20,16 @@ pub fn restore(args: &BackupArgs, common: &Common, screen: &Screen) -> Result<u8
     let report = use_cases::restore(&common.folder(), &args.file).map_err(|error| shared::failure(error, screen))?;
     let mut text = format!("Restored: {}.\n", what(&report));
     if report.behind.is_some() {
-        text += "The series was seen to go further. If nothing but releases followed, publish their tables again, in order: each \
-                 is accepted if it\ncomes out as it was. Anything else is refused, unless publish --accept-rollback REASON says why. \
-                 People who were erased since then are then erased again, as far as the anchor\non this machine names them.\n";
+        text += "The series was seen to go further. If nothing but releases followed, and the anchor on this machine knows them, \
+                 publish their tables\nagain, in order: each is accepted if it comes out as it was. Anything else is refused, unless \
+                 publish --accept-rollback REASON says why.\nPeople who were erased since then are then erased again, as far as \
+                 that anchor names them. A receipt or a release names nobody:\nerase them again first.\n";
     }
     screen.result(&text, &report)?;
-    use_cases::before_publishing(&common.folder()).iter().for_each(|text| screen.warn(text));
+    let project = common.folder();
+    // A quiet job is told as well.
+    let set_back = use_cases::set_back(&project).map_err(|error| shared::failure(error, screen))?;
+    set_back.into_iter().chain(use_cases::before_publishing(&project)).for_each(|text| screen.warn(&text));
     Ok(0)
 }
 

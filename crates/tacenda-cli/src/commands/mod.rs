@@ -80,7 +80,10 @@ fn caution(cli: &Cli, screen: &Screen) -> Result<(), Failure> {
         | Command::Receipt
         | Command::Backup(_)
         | Command::Vault(_)
-        | Command::Serve(_) => use_cases::set_back(&project).iter().for_each(warn),
+        | Command::Serve(_) => {
+            let set_back = use_cases::set_back(&project).map_err(|error| shared::failure(error, screen))?;
+            set_back.iter().for_each(warn);
+        }
         _ => {}
     }
     Ok(())

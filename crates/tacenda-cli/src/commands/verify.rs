@@ -24,6 +24,9 @@ pub fn run(args: &VerifyArgs, common: &Common, screen: &Screen) -> Result<u8, Fa
     bar.finish_and_clear();
     let mut text = verdict(&report, !keys.is_empty());
     text.push_str(&signatures(&report, !keys.is_empty()));
+    if !report.ledger {
+        report.not_checked.iter().for_each(|why| text.push_str(&format!("  {why}\n")));
+    }
     for fault in &report.faults {
         text.push_str(&format!("  {}: {}\n", fault.code, fault.message));
     }

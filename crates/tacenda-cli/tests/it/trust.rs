@@ -297,8 +297,9 @@ fn with_the_anchor_lost_a_receipt_refuses_a_restored_project() {
     for name in [".tacenda", "releases"] {
         copy(&project.file(name), &backup.path().join(name));
     }
-    publish(&project, 2);
     let out = |name: &str| safe.path().join(name).display().to_string();
+    project.ok(&["backup", &out("kept.age")]);
+    publish(&project, 2);
     for name in ["receipt.txt", "receipt.md", "receipt.html"] {
         project.ok(&["receipt", "-o", &out(name)]);
     }
@@ -321,6 +322,35 @@ fn with_the_anchor_lost_a_receipt_refuses_a_restored_project() {
     }
     let verified = project.run(&["verify", "--anchor", &anchors, "--anchor-from", &out("receipt.html")]);
     assert_eq!((verified.code, verified.stdout.contains("L511")), (5, true), "{}", verified.stdout);
+    // Who restores is told by what stands in, too: in the answer, and on standard error whatever is asked for.
+    let again = project.file("again");
+    let restore = |stand_in: &str| {
+        let _ = fs::remove_dir_all(&again);
+        let words =
+            ["-C", "again", "restore", &out("kept.age"), "-q", "--anchor", &anchors, "--anchor-from", &out(stand_in)];
+        project.run(&[&words[..], &["--format", "json"]].concat())
+    };
+    for (stand_in, code, said) in
+        [("receipt.html", "L511", "3 were seen here before"), ("r0002", "L513", "release 2 is out")]
+    {
+        let ended = restore(stand_in);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert!(report["behind"].as_str().unwrap().contains(said), "{report}");
+        assert!(ended.stderr.contains(&format!("warning: {code}")), "{}", ended.stderr);
+        let words = ["-C", "again", "log", "-q", "--anchor", &anchors, "--anchor-from", &out(stand_in)];
+        let looked = project.run(&words);
+        assert!(looked.code == 0 && looked.stderr.contains(&format!("warning: {code}")), "{}", looked.stderr);
+    }
+    // A receipt that is not there, or of another series, is no reason to go on.
+    let other = published(1);
+    other.ok(&["receipt", "-o", &out("other.txt")]);
+    for (stand_in, exit, code) in [("none", 7, "E703"), ("other.txt", 2, "L204")] {
+        project.fails(&["log", "--anchor", &anchors, "--anchor-from", &out(stand_in)], exit, code);
+        let ended = restore(stand_in);
+        assert!(ended.code == exit && ended.stderr.contains(code), "{}", ended.stderr);
+        assert!(!again.join(".tacenda").exists() && !again.join("releases").exists());
+    }
     // A receipt is no table of a person's making: one wrong digit is noticed.
     let receipt = fs::read_to_string(out("receipt.txt")).unwrap();
     fs::write(out("receipt.txt"), receipt.replacen("lines:      3", "lines:      2", 1)).unwrap();
@@ -459,7 +489,8 @@ fn two_releases_of_one_number_are_found_by_whoever_has_both() {
 #[test]
 fn a_folder_alone_is_said_to_fit_itself_and_no_more() {
     let project = published(2);
-    let release = "releases/ward-stays/r0002";
+    copy(&project.file("releases/ward-stays/r0002"), &project.file("received"));
+    let release = "received";
     let alone = project.ok(&["verify", release]);
     assert!(alone.contains("by the checksums in the folder") && alone.contains("Nothing is signed"), "{alone}");
     let report: serde_json::Value =
@@ -469,12 +500,29 @@ fn a_folder_alone_is_said_to_fit_itself_and_no_more() {
     let added = project.run(&["verify", release]);
     assert_eq!((added.code, added.stdout.contains("F408: corrected.csv")), (5, true), "{}", added.stdout);
     assert!(added.stdout.starts_with("damaged: 1 fault\n"), "{}", added.stdout);
-    let whole = project.run(&["verify"]);
-    assert!(whole.code == 5 && whole.stdout.contains("move it out of the release folder"), "{}", whole.stdout);
+    fs::remove_file(project.file(&format!("{release}/corrected.csv"))).unwrap();
+    project.ok(&["verify", release]);
+    // In its project it is held against the ledger, and what was not checked is said.
+    let release = "releases/ward-stays/r0002";
+    let held = project.ok(&["verify", release]);
+    assert!(
+        held.starts_with("the ledger and 1 release are intact; the vault and what else is in the project"),
+        "{held}"
+    );
+    project.write(&format!("{release}/corrected.csv"), "age,disease\n");
+    for words in [&["verify"][..], &["verify", release]] {
+        let whole = project.run(words);
+        assert!(whole.code == 5 && whole.stdout.contains("move it out of the release folder"), "{}", whole.stdout);
+    }
     // The advice works.
     fs::remove_file(project.file(&format!("{release}/corrected.csv"))).unwrap();
     project.ok(&["verify"]);
     project.ok(&["verify", release]);
+    // Where the ledger cannot be read, that is said.
+    let ledger = project.read(".tacenda/ledger.jsonl");
+    project.write(".tacenda/ledger.jsonl", &ledger.replacen("Q0", "Q9", 1));
+    let told = project.ok(&["verify", release]);
+    assert!(told.contains("by the checksums in the folder") && told.contains("not compared with the ledger"), "{told}");
 }
 
 /// An auditor has no vault. Where the steward publishes it must be there, whether somebody has its key or not.
@@ -539,9 +587,23 @@ fn a_forged_release_is_refused_by_everybody_who_reads_it() {
     }
     // By its path it is the same folder of the same project.
     let path = "releases/ward-stays/r0001";
-    for words in [&["show", path][..], &["count", path], &["diff", path, "2"]] {
+    let file = "releases/ward-stays/r0001/ward-stays-r0001.csv";
+    let quasi = ["--quasi", "age,sex", "--sensitive", "diagnosis"];
+    for words in [
+        &["show", path][..],
+        &["count", path],
+        &["diff", path, "2"],
+        &["audit", path],
+        &["audit", "releases/ward-stays"],
+        &["audit", file],
+        &[&["audit", file][..], &quasi].concat(),
+        &[&["audit", path][..], &quasi].concat(),
+        &["explain", "group", "1:1", "--releases", path],
+    ] {
         project.fails(words, 5, "L507");
     }
+    let verified = project.run(&["verify", path]);
+    assert!(verified.code == 5 && verified.stdout.contains("L507"), "{}", verified.stdout);
     assert_eq!(project.run(&["verify"]).code, 5);
     // Nothing follows on it either.
     project.write("table.csv", &patients(30, 60));
@@ -627,6 +689,43 @@ fn a_text_that_a_spreadsheet_would_run_is_refused() {
     // The advice of the error.
     project.write("tacenda.toml", &format!("{POLICY}[output]\nspreadsheet_safe = false\n"));
     project.ok(&["publish", "table.csv", "--yes"]);
+}
+
+/// Whatever is written into a file may be run: the name of a column, a label of a tree at its leaves or above, a public text.
+#[test]
+fn a_formula_is_refused_wherever_it_would_stand() {
+    let project = published(0);
+    let (table, payload) = (patients(0, 60), "=HYPERLINK(1)");
+    project.write("sex.csv", &format!("F;{payload};*\nM;*;*\nX;*;*\n"));
+    let with_ward: String = table
+        .lines()
+        .enumerate()
+        .map(|(at, line)| format!("{line},{}\n", if at == 0 { "ward" } else { payload }))
+        .collect();
+    let values = "values = [\"F\", \"M\", \"X\"]";
+    for (column, policy, table) in [
+        (
+            payload,
+            POLICY.replace("\nage  ", &format!("\n\"{payload}\"  ")),
+            table.replacen(",age,", &format!(",{payload},"), 1),
+        ),
+        ("sex", POLICY.replace(values, &format!("values = [\"F\", \"M\", \"X\", \"{payload}\"]")), table.clone()),
+        ("sex", POLICY.replace(values, "hierarchy = \"sex.csv\""), table.clone()),
+        (
+            "ward",
+            POLICY.replace("\n[promise]", "ward = { role = \"public\", because = \"a test\" }\n\n[promise]"),
+            with_ward,
+        ),
+    ] {
+        assert_ne!(policy, POLICY);
+        project.write("tacenda.toml", &policy);
+        project.write("table.csv", &table);
+        let ended = project.fails(&["publish", "table.csv", "--yes"], 6, "R610");
+        assert!(ended.stderr.contains(column), "{}", ended.stderr);
+        assert!(column == payload || !ended.stderr.contains("HYPERLINK"), "{}", ended.stderr);
+        project.write("tacenda.toml", &format!("{policy}[output]\nspreadsheet_safe = false\n"));
+        project.ok(&["plan", "table.csv"]);
+    }
 }
 
 #[cfg(unix)]
@@ -752,6 +851,26 @@ fn a_kill_between_the_commit_and_the_rename_is_no_damage() {
     // The advice that is printed.
     project.ok(&["publish", "table.csv", "--label", "Q1", "--yes"]);
     project.ok(&["verify"]);
+}
+
+/// A dump of its memory would hold the table and the keys.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_command_leaves_no_core_dump() {
+    let project = published(0);
+    let mut command = project.command(&["check", "-"]);
+    // It waits for its table, and can be looked at.
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let limits = format!("/proc/{}/limits", child.id());
+    let is_off = (0..600).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let text = fs::read_to_string(&limits).unwrap_or_default();
+        let line = text.lines().find(|line| line.starts_with("Max core file size")).unwrap_or_default();
+        line.split_whitespace().skip(4).take(2).eq(["1", "1"])
+    });
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    assert!(is_off);
 }
 
 /// Runs the command, and ends it where it does not end by itself.

@@ -54,6 +54,45 @@ pub fn two_views() -> TestProject {
     project
 }
 
+/// A file that a view names would be joined, and its texts would be published.
+#[cfg(unix)]
+#[test]
+fn a_view_names_no_file_outside_the_folder_of_its_policy() {
+    let project = project(POLICY);
+    let outside = tempfile::tempdir().unwrap();
+    let secret = outside.path().join("secret.csv");
+    fs::write(&secret, "name,job\nMallory,Spy\n").unwrap();
+    project.write("old.csv", "name,job\nAlice,Banker\n");
+    std::os::unix::fs::symlink(&secret, project.file("linked.csv")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), project.file("linked")).unwrap();
+    let whole = secret.display().to_string();
+    for (path, fine) in [
+        (&whole[..], false),
+        ("../secret.csv", false),
+        ("linked.csv", false),
+        ("linked/secret.csv", false),
+        ("old.csv", true),
+    ] {
+        let adopted = format!("columns = [\"name\", \"job\"]\nadopted = {path:?}\n");
+        let tree = format!("columns = [\"job\"]\nadopted = \"old.csv\"\nhierarchy = {{ job = {path:?} }}\n");
+        for view in [adopted, tree] {
+            project.write("tacenda.toml", &POLICY.replace("\n[promise]", &format!("\n[views.old]\n{view}\n[promise]")));
+            match fine {
+                true => drop(project.ok(&["check"])),
+                false => {
+                    let ended = project.fails(&["check"], 2, "P240");
+                    assert!(!ended.stderr.contains("Mallory"), "{}", ended.stderr);
+                }
+            }
+        }
+    }
+    project.write(
+        "tacenda.toml",
+        &POLICY.replace("\n[promise]", "\n[views.old]\ncolumns = [\"job\"]\nadopted = \"linked\"\n\n[promise]"),
+    );
+    project.fails(&["check"], 2, "P240");
+}
+
 #[test]
 fn a_policy_with_views_publishes_views_and_nothing_else() {
     let project = project(POLICY);

@@ -4,6 +4,7 @@ use crate::console::Console;
 use crate::drops::List;
 use crate::forms::Fields;
 use crate::jobs::Work;
+use crate::pages::cautions;
 use crate::pages::numbers::{choices, english, forecast, summary, trial_table};
 use crate::shell::{Here, Sheet, back, drop_zone, failed, job_box, notice, quoted, table_choice, without_policy};
 use axum::response::Response;
@@ -30,6 +31,7 @@ pub fn get(console: &Console, fields: &Fields) -> Response {
     let chosen = fields.some("table");
     let body = html! {
         (job_box(Work::Publish, &console.jobs.any(Work::Publish)))
+        (cautions(console))
         section {
             h2 { "1. The data" }
             (drop_zone(List::Tables, "Drop the new table here, or choose a file", false))

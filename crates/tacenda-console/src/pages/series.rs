@@ -5,7 +5,7 @@ use crate::drops::List;
 use crate::forms::Fields;
 use crate::jobs::{Standing, Work};
 use crate::pages::numbers::english;
-use crate::pages::report_page;
+use crate::pages::{cautions, report_page};
 use crate::shell::{Here, Sheet, back, drop_zone, error_box, failed, job_box, notice, private_tables, truth_given};
 use axum::response::Response;
 use maud::{Markup, html};
@@ -36,6 +36,7 @@ pub fn get(console: &Console, _: &Fields) -> Response {
             None => (not_judged(&standing)),
         }
         (next_step(&overview, console.settings.allow_publish))
+        (cautions(console))
         @if let Some(fault) = &overview.fault { (error_box(&ToldError::of(fault))) }
         @if let Some(report) = &judged {
             (report::figures(report))

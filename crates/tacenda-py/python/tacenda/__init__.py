@@ -35,6 +35,7 @@ from tacenda._native import Frame, Release, __version__
 from tacenda._project import Project
 from tacenda._report import Audit, Report, audit
 from tacenda._series import Series, publish
+from tacenda._warnings import TacendaWarning
 
 __all__ = [
     "Audit",
@@ -46,6 +47,7 @@ __all__ = [
     "Report",
     "Series",
     "TacendaError",
+    "TacendaWarning",
     "__version__",
     "answers",
     "approve",

@@ -7,15 +7,22 @@ from typing import Any, Mapping, Optional, Type, TypeVar, Union
 
 from tacenda import _native
 from tacenda._progress import Progress, telling
+from tacenda._warnings import warn
 
 
 Kind = TypeVar("Kind")
 
 
 def ask(kind: Type[Kind], what: str, said: Mapping[str, Any], progress: Progress = None) -> Kind:
-    """The answer to a request, which is of this kind. Paths are handed over as texts."""
+    """The answer to a request, which is of this kind. Paths are handed over as texts. What a person should know is said first."""
+    plain = {name: _plain(value) for name, value in said.items()}
+    # There is nothing to know of a project before it is restored.
+    if what != "restore":
+        warn(_native.cautions(what, plain))
     with telling(progress) as told:
-        answer = _native.ask(what, {name: _plain(value) for name, value in said.items()}, told)
+        answer = _native.ask(what, plain, told)
+    if what == "restore":
+        warn(_native.cautions(what, plain))
     assert isinstance(answer, kind), f"{what} answers with {type(answer).__name__}"
     return answer
 

@@ -142,14 +142,19 @@ def verify(
     return ask(answers.VerifyReport, "verify", {"folders": folders, "key": key}, progress)
 
 
-def restore(backup: Path, folder: Path, *, keys: Optional[Path] = None, anchor: Optional[Path] = None) -> answers.BackupReport:
-    """Puts a backup back into a folder that has no project.
+def restore(
+    backup: Path, folder: Path, *, keys: Optional[Path] = None, anchor: Optional[Path] = None, anchor_from: Optional[Path] = None,
+) -> answers.BackupReport:
+    """Puts a backup back into a folder that has no project. ``behind`` says why nothing else than what followed may follow now.
+
+    ``anchor_from`` is a receipt or a release folder: it stands in for an anchor that is lost.
 
     >>> _ = project.backup("stays.age")
     >>> tacenda.restore("stays.age", "again", keys="keys", anchor="another anchor").releases
     2
     """
-    return ask(answers.BackupReport, "restore", {"file": backup, "root": folder, "keys": keys, "anchor": anchor})
+    said = {"file": backup, "root": folder, "keys": keys, "anchor": anchor, "anchor_from": anchor_from}
+    return ask(answers.BackupReport, "restore", said)
 
 
 def approve(plan: Path, *, keys: Optional[Path] = None) -> answers.ApproveReport:

@@ -26,6 +26,7 @@ from tacenda._data import Path
 from tacenda._native import Release
 from tacenda.objects import Bucket, is_url
 from tacenda._progress import Bar, Progress, teller
+from tacenda._warnings import warn
 
 if TYPE_CHECKING:
     import pyarrow
@@ -83,6 +84,7 @@ class Series:
 
         If the same rows were published under this label before, nothing is done, and ``release.already`` is true.
         """
+        warn(_native.cautions("publish", self._said))
         told = teller(progress)
         cluster = _Cluster(self._spark, table)
         try:

@@ -120,6 +120,15 @@ coded! {
         } = "K508", "a folder of keys is open to others",
             "Anybody who can write there can add a key of their own: vaults and backups would then be encrypted for them too. Run \
              the chmod command above. Then look whether the keys in the folder are yours, and rekey vaults that were made since.";
+        #[error("{} is a key that the key of this vault does not vouch for: somebody put it there; move it out of the vault", file.display())]
+        Foreign {
+            /// The file.
+            file: PathBuf,
+        } = "K509", "a key of somebody else in the vault",
+            "tacenda vault rekey writes the next key beside the present one, with a tag that only the present key can make. \
+             This key has no such tag. Everything that is written next would be encrypted with a key that somebody else \
+             knows. Nothing was written. Move the file out of the vault, and find out who can write there. If files of the vault cannot be \
+             opened then, a rekey had begun and its tag is lost: restore the vault from a backup.";
         #[error("cannot {action} {}: {source}", path.display())]
         Disk {
             /// What was tried.

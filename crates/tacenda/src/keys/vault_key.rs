@@ -51,6 +51,20 @@ impl VaultKey {
         let hash = blake3::Hasher::new_derive_key("tacenda vault key id").update(&*self.0).finalize();
         *hash.as_bytes().first_chunk().expect("a hash has 32 bytes")
     }
+
+    /// What this key says of the one that takes its place. Only who has both can make it.
+    pub(crate) fn tag_of(&self, next: &VaultKey) -> [u8; 32] {
+        *self.tag(next).as_bytes()
+    }
+
+    /// Whether a tag says that this key is followed by that one. How much of it is right cannot be told from the time it takes.
+    pub(crate) fn vouches_for(&self, next: &VaultKey, tag: &[u8]) -> bool {
+        <[u8; 32]>::try_from(tag).is_ok_and(|tag| self.tag(next) == tag)
+    }
+
+    fn tag(&self, next: &VaultKey) -> blake3::Hash {
+        blake3::Hasher::new_keyed(&self.0).update(b"next").update(&*next.0).finalize()
+    }
 }
 
 impl fmt::Debug for VaultKey {

@@ -172,7 +172,8 @@ impl Anchors {
             file.write_all(text.as_bytes())?;
             file.as_file().sync_all()?;
             file.persist(&path).map_err(|error| error.error)?;
-            Ok(())
+            // The name is kept by the folder: without this, power that is lost now takes the anchor back.
+            RealDisk.sync_folder(&self.folder)
         };
         write().map_err(|error| LedgerError::disk("write", &path, error))
     }

@@ -6,7 +6,7 @@
 
 use crate::ledger::head::HEAD;
 use crate::ledger::line::LEDGER;
-use crate::ledger::sealed::{KEY, NEXT_KEY};
+use crate::ledger::sealed::KEY_FILES;
 use crate::ledger::store::release_name;
 use crate::ledger::vault::VAULT;
 use crate::ledger::verify::damage;
@@ -20,7 +20,7 @@ impl Store {
     /// release.
     pub fn packed(&self) -> Vec<String> {
         let mut names = vec![LEDGER.to_string()];
-        for name in [HEAD, KEY, NEXT_KEY].into_iter().chain(self.state().keys().map(String::as_str)) {
+        for name in [HEAD].into_iter().chain(KEY_FILES).chain(self.state().keys().map(String::as_str)) {
             names.push(format!("{VAULT}/{name}"));
         }
         for publication in self.publications() {
@@ -48,7 +48,7 @@ impl Store {
         for name in names {
             let path = self.root.join(&name);
             let bytes = match disk.read(&path) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound && name.ends_with(".age") => continue,
+                Err(error) if error.kind() == io::ErrorKind::NotFound && may_lack(&name) => continue,
                 read => read.map_err(|error| LedgerError::disk("read", &path, error))?,
             };
             let mut header = tar::Header::new_gnu();
@@ -62,6 +62,11 @@ impl Store {
         finished.map_err(|error| LedgerError::disk("write", &self.root, error))?;
         Ok(packed)
     }
+}
+
+/// Whether a project may do without a file: a vault in the clear has no keys, and a next key only while it is rekeyed.
+fn may_lack(name: &str) -> bool {
+    Path::new(name).strip_prefix(VAULT).is_ok_and(|name| KEY_FILES.iter().any(|key| name == Path::new(key)))
 }
 
 /// Unpacks an archive into a folder that nobody uses yet. Returns the names of its files.

@@ -22,7 +22,7 @@
 
 use crate::ledger::head::{HEAD, Head};
 use crate::ledger::line::LEDGER;
-use crate::ledger::sealed::{KEY, NEXT_KEY};
+use crate::ledger::sealed::KEY_FILES;
 use crate::ledger::store::{release_name, series};
 use crate::ledger::vault::{PLANNED, SCRATCH, VAULT};
 use crate::ledger::{Disk, DiskFile, Event, FileKind, Folder, LedgerError, Lock, RealDisk, Status, line, recover};
@@ -653,7 +653,7 @@ pub fn fetch(disk: &dyn Disk, root: &Path, into: &Path, vault: bool) -> Result<V
     let mut names = Vec::new();
     if let Some(bytes) = head_bytes {
         put(&format!("{VAULT}/{HEAD}"), &mut &bytes[..])?;
-        let files = recover::state(&events).keys().map(String::as_str).chain([KEY, NEXT_KEY]);
+        let files = recover::state(&events).keys().map(String::as_str).chain(KEY_FILES);
         names.extend(files.map(|name| format!("{VAULT}/{name}")));
     }
     for publication in events.iter().filter_map(Event::publication) {

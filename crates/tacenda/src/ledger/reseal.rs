@@ -5,7 +5,7 @@
 //! digests in the ledger are of what the files hold, so they stay right.
 
 use crate::keys::{KeyError, KeyFolder, VaultKey};
-use crate::ledger::sealed::{KEY, NEXT_KEY, RESEALED, SealedDisk, keys_of};
+use crate::ledger::sealed::{KEY, NEXT_KEY, NEXT_TAG, RESEALED, SealedDisk, keys_of};
 use crate::ledger::vault::VAULT;
 use crate::ledger::{Disk, LedgerError, Store, vault};
 use std::path::Path;
@@ -57,10 +57,9 @@ pub fn reseal(disk: Arc<dyn Disk>, root: &Path, keys: &KeyFolder, how: Reseal) -
     store.state().keys().try_for_each(|name| vault.read(store.state(), name).map(drop))?;
     let writes = match how {
         Reseal::Unlock => None,
-        Reseal::Lock if found.is_empty() => Some(new_key(&*disk, root, keys, KEY, &mut found)?),
+        Reseal::Lock if found.is_empty() => Some(new_key(&*disk, root, keys, &mut found)?),
         // A rekey that a crash stopped goes on with the key that it has begun with.
-        Reseal::Rekey if found.len() == 1 => Some(new_key(&*disk, root, keys, NEXT_KEY, &mut found)?),
-        Reseal::Rekey if found.is_empty() => Some(new_key(&*disk, root, keys, KEY, &mut found)?),
+        Reseal::Rekey if found.len() < 2 => Some(new_key(&*disk, root, keys, &mut found)?),
         Reseal::Lock | Reseal::Rekey => found.first().cloned(),
     };
     let moved = move_files(SealedDisk::between(disk, found, writes), root)?;
@@ -68,16 +67,18 @@ pub fn reseal(disk: Arc<dyn Disk>, root: &Path, keys: &KeyFolder, how: Reseal) -
     Ok(moved)
 }
 
-/// Makes a key, and writes it into the vault before any file needs it.
-fn new_key(
-    disk: &dyn Disk,
-    root: &Path,
-    keys: &KeyFolder,
-    name: &str,
-    found: &mut Vec<VaultKey>,
-) -> Result<VaultKey, ResealError> {
+/// Makes a key, and writes it into the vault before any file needs it. The key that is there vouches for it first: a next
+/// key without that is refused.
+fn new_key(disk: &dyn Disk, root: &Path, keys: &KeyFolder, found: &mut Vec<VaultKey>) -> Result<VaultKey, ResealError> {
     let key = VaultKey::random()?;
-    write_key(disk, root, name, &keys.wrap(&key)?)?;
+    let wrapped = keys.wrap(&key)?;
+    match found.first() {
+        None => write_key(disk, root, KEY, &wrapped)?,
+        Some(old) => {
+            write_key(disk, root, NEXT_TAG, &old.tag_of(&key))?;
+            write_key(disk, root, NEXT_KEY, &wrapped)?;
+        }
+    }
     found.insert(0, key.clone());
     Ok(key)
 }
@@ -119,17 +120,23 @@ fn move_files(disk: SealedDisk, root: &Path) -> Result<usize, LedgerError> {
 /// Every file has moved: only the key that they need stays.
 fn finish(store: &Store, root: &Path, how: Reseal) -> Result<(), LedgerError> {
     let folder = root.join(VAULT);
-    let (key, next) = (folder.join(KEY), folder.join(NEXT_KEY));
+    let [key, next, tag] = [KEY, NEXT_KEY, NEXT_TAG].map(|name| folder.join(name));
     let disk = &store.disk;
     let exists = |path: &Path| disk.exists(path).map_err(|error| LedgerError::disk("read", path, error));
+    let sync = || disk.sync_folder(&folder).map_err(|error| LedgerError::disk("sync", &folder, error));
+    let remove = |path: &Path| match exists(path)? {
+        true => disk.remove_file(path).map_err(|error| LedgerError::disk("remove", path, error)),
+        false => Ok(()),
+    };
+    // Each step is on the disk before the one after it: a next key without its tag, or without the key, is refused.
     if how == Reseal::Unlock {
-        for path in [&next, &key] {
-            if exists(path)? {
-                disk.remove_file(path).map_err(|error| LedgerError::disk("remove", path, error))?;
-            }
-        }
+        remove(&next)?;
+        sync()?;
+        remove(&key)?;
     } else if exists(&next)? {
         disk.rename(&next, &key).map_err(|error| LedgerError::disk("rename", &key, error))?;
     }
-    disk.sync_folder(&folder).map_err(|error| LedgerError::disk("sync", &folder, error))
+    sync()?;
+    remove(&tag)?;
+    sync()
 }

@@ -20,6 +20,13 @@ use std::sync::Arc;
 pub(super) const KEY: &str = "key.age";
 pub(super) const NEXT_KEY: &str = "key.next.age";
 
+/// What the key says of the next one. Anybody who knows the recipients can wrap a key of their own, and only who has the key
+/// of the vault can make this.
+pub(super) const NEXT_TAG: &str = "key.next.tag";
+
+/// The files of keys, in the order in which they are written.
+pub(super) const KEY_FILES: [&str; 3] = [KEY, NEXT_TAG, NEXT_KEY];
+
 /// How the names of files end that are being sealed anew.
 pub(super) const RESEALED: &str = ".resealed";
 
@@ -48,18 +55,30 @@ impl SealedDisk {
     }
 }
 
-/// The keys of a project's vault, the one to write with first. None where it is not sealed.
+/// The keys of a project's vault, the one to write with first. None where it is not sealed. A next key that the present one
+/// does not vouch for is refused: somebody else may know it.
 pub(super) fn keys_of(disk: &dyn Disk, root: &Path, keys: &KeyFolder) -> Result<Vec<VaultKey>, KeyError> {
-    let mut found = Vec::new();
-    for name in [NEXT_KEY, KEY] {
+    let read = |name: &str| {
         let path = root.join(VAULT).join(name);
         match disk.read(&path) {
-            Ok(wrapped) => found.push(keys.unwrap(&wrapped)?),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(source) => return Err(KeyError::Disk { action: "read", path, source }),
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(KeyError::Disk { action: "read", path, source }),
         }
+    };
+    let key = read(KEY)?.map(|wrapped| keys.unwrap(&wrapped)).transpose()?;
+    let Some(wrapped) = read(NEXT_KEY)? else { return Ok(key.into_iter().collect()) };
+    let foreign = || KeyError::Foreign { file: root.join(VAULT).join(NEXT_KEY) };
+    // Without the key there is nobody to ask.
+    let key = key.ok_or_else(foreign)?;
+    let next = keys.unwrap(&wrapped).map_err(|error| match error {
+        KeyError::NoVaultKey { .. } | KeyError::NotAge => foreign(),
+        other => other,
+    })?;
+    match read(NEXT_TAG)?.is_some_and(|tag| key.vouches_for(&next, &tag)) {
+        true => Ok(vec![next, key]),
+        false => Err(foreign()),
     }
-    Ok(found)
 }
 
 /// The disk to open a project with: one that opens its vault, if that is sealed. Without keys it stays closed.
@@ -87,7 +106,7 @@ fn sealed_name(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
     let name = name.strip_suffix(RESEALED).unwrap_or(name);
     let is_in_vault = path.parent().is_some_and(|folder| folder.ends_with(VAULT));
-    let stays = name == KEY || name == NEXT_KEY || name == HEAD || name.starts_with("head.next");
+    let stays = KEY_FILES.contains(&name) || name == HEAD || name.starts_with("head.next");
     (is_in_vault && !stays).then_some(name)
 }
 

@@ -26,7 +26,7 @@
 
 use crate::ledger::columns::{Column, ColumnFile};
 use crate::ledger::head::{HEAD, NEXT};
-use crate::ledger::sealed::{KEY, NEXT_KEY, RESEALED, looks_sealed};
+use crate::ledger::sealed::{KEY_FILES, RESEALED, looks_sealed};
 use crate::ledger::{Disk, DiskFile, Event, LedgerError, What, columns};
 use crate::model::{
     History, Met, PastGroups, PastView, PeopleCounts, Record, RecordKey, Regions, Seed, Span, Table, Value, ValueSetId,
@@ -175,7 +175,7 @@ pub(super) fn is_sealable(name: &str) -> bool {
 
 /// Whether a file of the vault must be private.
 pub(super) fn is_private(name: &str) -> bool {
-    is_state(name) || [HEAD, KEY, NEXT_KEY].contains(&name) || name.starts_with(PLANNED)
+    is_state(name) || name == HEAD || KEY_FILES.contains(&name) || name.starts_with(PLANNED)
 }
 
 /// The error of a file that could not be read: gone, damaged, or refused by the disk.
@@ -241,7 +241,7 @@ impl<'a> Vault<'a> {
         Vault { disk, folder: root.join(VAULT), seed, per_part: PEOPLE_PER_PART }
     }
 
-    fn key(&self, name: &str) -> [u8; 32] {
+    fn key(&self, name: &str) -> Zeroizing<[u8; 32]> {
         self.seed.key(&format!("vault digest {name}"))
     }
 

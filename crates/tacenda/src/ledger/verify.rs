@@ -57,6 +57,22 @@ impl Store {
         self.compare(publication, |name| name == list || !publication.files.contains_key(list))
     }
 
+    /// Refuses a release folder that is not the published one, file by file: for readers of one file who check no list.
+    pub fn vouch_whole(&self, number: u32) -> Result<(), LedgerError> {
+        let publication = self.publications().find(|publication| publication.number == number);
+        self.compare(publication.expect("the caller asks about a release of this ledger"), |_| true)
+    }
+
+    /// What is wrong with a release folder, by the ledger: files that are changed, missing or were never published.
+    pub fn faults_of(&self, number: u32) -> Vec<LedgerError> {
+        let mut faults = Vec::new();
+        for publication in self.publications().filter(|publication| publication.number == number) {
+            verify_release(self, publication, &mut faults);
+            find_strays(self, publication, &mut faults);
+        }
+        faults
+    }
+
     /// Refuses to go on from a last release that is not the published one, file by file. One that was moved away does no harm.
     pub fn vouch_last(&self) -> Result<(), LedgerError> {
         let Some(last) = self.publications().last() else { return Ok(()) };

@@ -6,16 +6,16 @@
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng};
 use std::fmt;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// The secret from which all randomness and keyed hashes of a series come. It is kept in the vault.
 #[derive(Clone, Eq, PartialEq)]
 pub struct Seed(pub [u8; 32]);
 
 impl Seed {
-    /// A key for keyed hashes of one purpose.
-    pub fn key(&self, purpose: &str) -> [u8; 32] {
-        *blake3::keyed_hash(&self.0, purpose.as_bytes()).as_bytes()
+    /// A key for keyed hashes of one purpose. Zeroised when dropped: with that of identifiers, names tell whose rows are whose.
+    pub fn key(&self, purpose: &str) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(*blake3::keyed_hash(&self.0, purpose.as_bytes()).as_bytes())
     }
 }
 

@@ -38,6 +38,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 /// The name of the policy file where none is given.
 pub const POLICY_FILE: &str = "tacenda.toml";
@@ -1062,7 +1063,7 @@ fn input_digest(seed: &Seed, release: u32, schema: &Schema, table: &Table) -> St
 /// What codes are called in the digest of a table. They shift when columns gain values, so a number is hashed by its
 /// value, a category by its label.
 struct Naming<'a> {
-    key: [u8; 32],
+    key: Zeroizing<[u8; 32]>,
     release: u32,
     schema: &'a Schema,
     labels: Vec<Vec<u64>>,
@@ -1079,7 +1080,8 @@ impl<'a> Naming<'a> {
             let leaves = |tree: &Hierarchy| (0..tree.leaf_count()).map(|leaf| of_text(tree.leaf_label(leaf))).collect();
             quasi.hierarchy().map_or_else(Vec::new, leaves)
         };
-        Naming { key, release, schema, labels: schema.quasi.iter().map(labels).collect() }
+        let labels = schema.quasi.iter().map(labels).collect();
+        Naming { key, release, schema, labels }
     }
 
     fn hasher(&self) -> blake3::Hasher {

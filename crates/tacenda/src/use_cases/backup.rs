@@ -8,10 +8,14 @@ use crate::use_cases::{ProjectFolder, UseCaseError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
-use std::io::BufReader;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+
+/// How the name of a folder begins that a backup is unpacked into.
+const BESIDE: &str = ".tacenda-restore";
 
 /// What backup and restore answer with.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -41,18 +45,22 @@ pub fn backup(project: &ProjectFolder, file: &Path) -> Result<BackupReport, UseC
     Ok(report(file, &store, None))
 }
 
-/// Puts the state of a project back into a folder that has none. What is there of the policy's files stays as it is.
+/// Puts the state of a project back into a folder that has none. What is there of the policy's files stays as it is. A restore that
+/// was killed is finished by the same again.
 pub fn restore(project: &ProjectFolder, file: &Path) -> Result<BackupReport, UseCaseError> {
     let (root, keys) = (&project.root, keys(project)?);
     project.anchors.as_ref().map_or(Ok(()), |anchors| anchors.assert_outside(root))?;
+    // What stands in for a lost anchor is read first: where it cannot be, nothing is put in place.
+    let anchors = project.held_anchors()?;
     // A link that leads nowhere is in the way as well.
-    if [".tacenda", "releases"].iter().any(|name| fs::symlink_metadata(root.join(name)).is_ok()) {
-        let message = format!("{} has a project; restore into an empty folder: -C FOLDER", root.display());
-        return Err(UseCaseError::Exists(message));
+    let is_there = |name: &str| fs::symlink_metadata(root.join(name)).is_ok();
+    let message = format!("{} has a project; restore into an empty folder: -C FOLDER", root.display());
+    let taken = || UseCaseError::Exists(message.clone());
+    if is_there(".tacenda") {
+        return Err(taken());
     }
     fs::create_dir_all(root).map_err(UseCaseError::file(root))?;
-    let beside =
-        tempfile::Builder::new().prefix(".tacenda-restore").tempdir_in(root).map_err(UseCaseError::file(root))?;
+    let beside = tempfile::Builder::new().prefix(BESIDE).tempdir_in(root).map_err(UseCaseError::file(root))?;
     let place = beside.path();
     let open = || {
         let opened = files::open(file);
@@ -65,18 +73,72 @@ pub fn restore(project: &ProjectFolder, file: &Path) -> Result<BackupReport, Use
     if let Some(fault) = verify(&store).into_iter().next() {
         return Err(fault.into());
     }
-    let behind = project.anchors.as_ref().and_then(|anchors| store.compare_with(anchors).err());
-    let behind = match behind {
-        Some(error @ LedgerError::RolledBack { .. }) => Some(error.to_string()),
+    let behind = match anchors.as_ref().and_then(|anchors| store.compare_with(anchors).err()) {
+        Some(error @ (LedgerError::RolledBack { .. } | LedgerError::LacksRelease { .. })) => Some(error.to_string()),
         Some(error) => return Err(error.into()),
         None => None,
     };
+    // A restore that was killed may have come as far as the releases.
+    let (there, unpacked) = (root.join("releases"), place.join("releases"));
+    if is_there("releases") && !is_same(&there, &unpacked).map_err(UseCaseError::file(&there))? {
+        return Err(taken());
+    }
     let report = report(file, &store, behind);
     put_back(place, root, &names)?;
+    drop(beside);
+    remove_left(root)?;
     Ok(report)
 }
 
-/// Moves what was unpacked to where it belongs; the ledger and the vault last.
+/// Removes what restores that were killed unpacked and did not put in place.
+fn remove_left(root: &Path) -> Result<(), UseCaseError> {
+    for entry in fs::read_dir(root).map_err(UseCaseError::file(root))?.flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(BESIDE);
+        if is_ours && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            fs::remove_dir_all(entry.path()).map_err(UseCaseError::file(&entry.path()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether two folders hold the same names and bytes, and no links.
+fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
+    let (Ok(here), Ok(there)) = (fs::symlink_metadata(one), fs::symlink_metadata(other)) else { return Ok(false) };
+    if here.is_file() && there.is_file() {
+        return Ok(here.len() == there.len() && is_same_file(one, other)?);
+    }
+    if !here.is_dir() || !there.is_dir() {
+        return Ok(false);
+    }
+    let names = |folder: &Path| -> io::Result<BTreeSet<OsString>> {
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
+    };
+    let found = names(one)?;
+    if found != names(other)? {
+        return Ok(false);
+    }
+    for name in found {
+        if !is_same(&one.join(&name), &other.join(&name))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn is_same_file(one: &Path, other: &Path) -> io::Result<bool> {
+    let (mut one, mut other) = (BufReader::new(files::open(one)?), BufReader::new(files::open(other)?));
+    loop {
+        let (here, there) = (one.fill_buf()?, other.fill_buf()?);
+        let length = here.len().min(there.len());
+        if length == 0 || here[..length] != there[..length] {
+            return Ok(here.is_empty() && there.is_empty());
+        }
+        one.consume(length);
+        other.consume(length);
+    }
+}
+
+/// Moves what was unpacked to where it belongs; the ledger and the vault last. What is there stays: it is the same, or the user's.
 fn put_back(place: &Path, root: &Path, names: &[PathBuf]) -> Result<(), UseCaseError> {
     // A hidden file may command programs, so it is never put into a person's folder, whatever a policy names.
     for name in names.iter().filter(|name| !is_own(name) && !is_hidden(name) && !root.join(name).exists()) {
@@ -86,7 +148,7 @@ fn put_back(place: &Path, root: &Path, names: &[PathBuf]) -> Result<(), UseCaseE
         fs::rename(place.join(name), &target).map_err(UseCaseError::file(&target))?;
     }
     for own in ["releases", ".tacenda"] {
-        if place.join(own).exists() {
+        if place.join(own).exists() && !root.join(own).exists() {
             fs::rename(place.join(own), root.join(own)).map_err(UseCaseError::file(root))?;
         }
     }

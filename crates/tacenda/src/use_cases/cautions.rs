@@ -4,14 +4,17 @@
 //! where a person may believe more than is true: that the vault is encrypted, or that the series is signed.
 
 use crate::ledger::{LedgerError, Store};
-use crate::use_cases::ProjectFolder;
+use crate::use_cases::{ProjectFolder, UseCaseError};
 
-/// Says that the project is an earlier state of its series, as far as this machine knows.
-pub fn set_back(project: &ProjectFolder) -> Option<String> {
-    let store = Store::open_look(project.below(), &project.root).ok()?;
-    match store.compare_with(project.anchors.as_ref()?) {
-        Err(error @ LedgerError::RolledBack { .. }) => Some(format!("{}: {error}", error.code())),
-        _ => None,
+/// Says that the project is an earlier state of its series, as far as this machine and what stands in for a lost anchor know. What
+/// was named to stand in must be there and be of this series, or nobody has looked.
+pub fn set_back(project: &ProjectFolder) -> Result<Option<String>, UseCaseError> {
+    let Some(anchors) = project.held_anchors()? else { return Ok(None) };
+    let Ok(store) = Store::open_look(project.below(), &project.root) else { return Ok(None) };
+    match store.compare_with(&anchors) {
+        Ok(()) => Ok(None),
+        Err(error @ LedgerError::BadReceipt { .. }) => Err(error.into()),
+        Err(error) => Ok(Some(format!("{}: {error}", error.code()))),
     }
 }
 

@@ -223,12 +223,7 @@ impl ReleaseRequest {
         cut: ClusterCut,
         progress: Progress<'_>,
     ) -> Result<Next, UseCaseError> {
-        // Asked before the project is opened for writing: in object storage that already takes the turn of another driver.
-        if self.project.place.is_some() && !self.project.open(Access::Look)?.databases().deliver.is_empty() {
-            // What is delivered is read from a folder.
-            let cannot = "a project in object storage delivers to no database; leave out [deliver]";
-            return Err(UseCaseError::usage(cannot));
-        }
+        self.assert_possible_there()?;
         let mut project = self.project.open(Access::Publish)?;
         self.backup.iter().for_each(|file| project.back_up_to(file));
         self.assert_as_published(&project)?;
@@ -244,6 +239,29 @@ impl ReleaseRequest {
         let rehearsal = project.rehearse(&material, next, &step)?;
         let database = self.project.database.clone();
         Ok(Next::Release(Box::new(Rehearsed { project, material, rehearsal, database })))
+    }
+}
+
+impl ReleaseRequest {
+    /// Refuses what a project in object storage cannot do: what is delivered is read from a folder, and so are the files that a
+    /// policy names and that belong into a backup.
+    fn assert_possible_there(&self) -> Result<(), UseCaseError> {
+        if self.project.place.is_none() {
+            return Ok(());
+        }
+        // Asked before the project is opened for writing: that already takes the turn of another driver.
+        let project = self.project.open(Access::Look)?;
+        if !project.databases().deliver.is_empty() {
+            return Err(UseCaseError::usage(
+                "a project in object storage delivers to no database; leave out [deliver]",
+            ));
+        }
+        if self.backup.is_some() || project.policy().series.backup.is_some() {
+            let cannot = "a project in object storage writes no backup: the policy file would not be in it; leave out [backup], and \
+                          back up a copy that tacenda.objects.fetch makes with vault=True";
+            return Err(UseCaseError::usage(cannot));
+        }
+        Ok(())
     }
 }
 

@@ -279,8 +279,8 @@ pub fn count(root: &Path, release: &str, condition: &str, progress: Progress<'_>
 
 /// Checks ledger, vault and release folders against their digests, and reads every release back. Without its vault, a
 /// project is checked as far as it left the house, and the answer says so; where it was last published from, the vault must be
-/// there. Release folders alone are checked against their own checksums and
-/// against each other: two with one number, a broken chain or a gap is a fault.
+/// there. Release folders that lie in their project are held against its ledger. Others are checked against their own checksums
+/// alone. All are held against each other: two with one number, a broken chain or a gap is a fault.
 /// The ledger is held against its anchor, if one is given, and signatures against the keys that are named.
 pub fn verify(request: &VerifyRequest<'_>, progress: Progress<'_>) -> Result<VerifyReport, UseCaseError> {
     let VerifyRequest { folders, anchors, keys, own } = request;
@@ -371,6 +371,7 @@ fn verify_folders(
         }
     }
     let (mut faults, mut links, mut signed_by) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut held, mut not_checked) = (0, Vec::new());
     let mut trust = Trust::new(keys);
     for folder in &found {
         progress(found.len(), "reading the release");
@@ -379,24 +380,43 @@ fn verify_folders(
             1 => message,
             _ => format!("{}: {message}", folder.display()),
         };
-        match folder::read(folder) {
-            Ok(release) => links.push(release.link()),
-            Err(error) => faults.push(VerifyFault::new(error.code(), named(error.to_string()))),
+        let before = faults.len();
+        match in_place(folder) {
+            Some(Ok((store, number))) => {
+                let found = store.faults_of(number);
+                faults.extend(found.iter().map(|error| VerifyFault::new(error.code(), error.to_string())));
+                held += 1;
+            }
+            Some(Err(error)) => {
+                not_checked.push(named(format!("it was not compared with the ledger of its project: {error}")));
+            }
+            None => {}
         }
-        if keys.is_empty() {
+        // What the ledger says of a folder, its own checksums need not say again.
+        let is_damaged = faults.len() > before;
+        if !is_damaged {
+            match folder::read(folder) {
+                Ok(release) => links.push(release.link()),
+                Err(error) => faults.push(VerifyFault::new(error.code(), named(error.to_string()))),
+            }
+        }
+        let before = faults.len();
+        if !keys.is_empty() {
+            check_folder(folder, &mut trust, &mut signed_by, &mut faults);
+        } else if !is_damaged {
             // Whoever reads the folder would take it for a part of the release.
             let added = uncovered(folder).ok().flatten().map(|file| FolderError::Unlisted { file });
-            faults.extend(added.map(|error| VerifyFault::new(error.code(), named(error.to_string()))));
-        } else {
-            let before = faults.len();
-            check_folder(folder, &mut trust, &mut signed_by, &mut faults);
-            faults[before..].iter_mut().for_each(|fault| fault.message = named(std::mem::take(&mut fault.message)));
+            faults.extend(added.map(|error| VerifyFault::new(error.code(), error.to_string())));
         }
+        faults[before..].iter_mut().for_each(|fault| fault.message = named(std::mem::take(&mut fault.message)));
     }
     faults.extend(chain_faults(&links).into_iter().map(|(_, fault)| fault));
     let signed = found.iter().any(|folder| folder.join(SIGNATURE).exists());
     let (whole, releases) = (faults.is_empty(), found.len() as u32);
-    let (unfinished, ledger, vault, not_checked) = (false, false, false, Vec::new());
+    let (unfinished, ledger, vault) = (false, held == found.len(), false);
+    if ledger {
+        not_checked.push("the vault and what else is in the project were not checked: only releases were named".into());
+    }
     Ok(VerifyReport { whole, unfinished, releases, ledger, vault, signed, signed_by, faults, not_checked })
 }
 
@@ -542,21 +562,38 @@ pub(super) fn read(
     };
     progress(1, "reading the release");
     let published = folder::read(&folder)?;
-    vouch_in_place(&folder, published.release.number)?;
+    vouch_in_place(&folder)?;
     Ok((folder, published))
 }
 
-/// Refuses a release folder that lies in its project and is not what the ledger there says was published. A folder elsewhere has
-/// no ledger, and one whose ledger cannot be read has none either: nobody asked for it.
-fn vouch_in_place(folder: &Path, number: u32) -> Result<(), UseCaseError> {
-    let Ok(whole) = folder.canonicalize() else { return Ok(()) };
-    let root = whole.ancestors().nth(3).filter(|root| root.join(".tacenda/ledger.jsonl").exists());
-    let Some(store) = root.and_then(|root| open(root).ok()) else { return Ok(()) };
-    let is_known = store.publications().any(|publication| publication.number == number);
-    match is_known && store.release_folder(number) == whole {
-        true => Ok(store.vouch(number, folder::SUMS)?),
-        false => Ok(()),
+/// Refuses a release folder that lies in its project and is not what the ledger there says was published. Whoever calls this has
+/// compared the files with the checksums of the folder. One whose ledger cannot be read has none: nobody asked for it.
+pub(super) fn vouch_in_place(folder: &Path) -> Result<(), UseCaseError> {
+    match in_place(folder) {
+        Some(Ok((store, number))) => Ok(store.vouch(number, folder::SUMS)?),
+        Some(Err(_)) | None => Ok(()),
     }
+}
+
+/// The same for a file, whose folder nobody has read: every file of the folder is compared.
+pub(super) fn vouch_for_file(file: &Path) -> Result<(), UseCaseError> {
+    match file.canonicalize().ok().and_then(|file| in_place(file.parent()?)) {
+        Some(Ok((store, number))) => Ok(store.vouch_whole(number)?),
+        Some(Err(_)) | None => Ok(()),
+    }
+}
+
+/// The ledger that a release folder lies beside, and the number that the release has there; or why that ledger cannot be read. A
+/// folder elsewhere has none.
+fn in_place(folder: &Path) -> Option<Result<(Store, u32), UseCaseError>> {
+    let whole = folder.canonicalize().ok()?;
+    let root = whole.ancestors().nth(3).filter(|root| root.join(".tacenda/ledger.jsonl").exists())?;
+    let store = match open(root) {
+        Ok(store) => store,
+        Err(error) => return Some(Err(error)),
+    };
+    let number = store.publications().map(|one| one.number).find(|&number| store.release_folder(number) == whole)?;
+    Some(Ok((store, number)))
 }
 
 /// The folder of a release, by its number or its label.

@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tacenda::ingest::Given;
 use tacenda::keys::KeyFolder;
-use tacenda::ledger::Anchors;
+use tacenda::ledger::{Anchors, Disk, RealDisk};
+use tacenda::publish::{Cluster, ClusterStep, Listener, ProjectError};
 use tacenda::use_cases;
-use tacenda::use_cases::{ProjectFolder, PublishReport, ReleaseRequest, UseCaseError, VerifyRequest};
+use tacenda::use_cases::{ClusterCut, ProjectFolder, PublishReport, ReleaseRequest, UseCaseError, VerifyRequest};
 use tempfile::TempDir;
 
 const POLICY: &str = "policy = 1\n[series]\nname = 'wards'\n[columns]\nid = { role = 'identifier' }\n\
@@ -216,6 +218,51 @@ fn a_backup_has_every_file_that_the_policy_names() {
     assert!(house.place("mended/tacenda.toml").is_file());
 }
 
+/// A kill between the two last renames leaves the releases without their ledger. The same restore again finishes it, and only where
+/// all of it is what the backup holds.
+#[test]
+fn a_killed_restore_is_finished_by_the_next() {
+    let house = House::new();
+    (1..=2).for_each(|number| drop(house.publish("project", number).unwrap()));
+    let file = house.place("all.age");
+    use_cases::backup(&house.project("project"), &file).unwrap();
+    let (project, root) = (house.project("restored"), house.place("restored"));
+    use_cases::restore(&project, &file).unwrap();
+    // As the kill leaves it.
+    let left = root.join(".tacenda-restoreAbCdEf");
+    fs::create_dir(&left).unwrap();
+    fs::rename(root.join(".tacenda"), left.join(".tacenda")).unwrap();
+    let release = root.join("releases/wards/r0001");
+    let manifest = release.join("manifest.json");
+    let good = fs::read(&manifest).unwrap();
+    let (stray, elsewhere) = (release.join("stray.csv"), root.join("elsewhere"));
+    let refused = |what: &str| {
+        let error = use_cases::restore(&project, &file).unwrap_err();
+        assert_eq!(error.exit_code(), 2, "{what}: {error}");
+        assert!(!root.join(".tacenda").exists() && left.join(".tacenda").exists(), "{what}");
+    };
+    fs::write(&stray, "").unwrap();
+    refused("a file more");
+    fs::rename(&stray, &elsewhere).unwrap();
+    fs::rename(&manifest, &elsewhere).unwrap();
+    refused("a file less");
+    fs::write(&manifest, good.to_ascii_uppercase()).unwrap();
+    refused("other bytes");
+    fs::remove_file(&manifest).unwrap();
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(&elsewhere, &manifest).unwrap();
+        refused("a link");
+        fs::remove_file(&manifest).unwrap();
+    }
+    fs::rename(&elsewhere, &manifest).unwrap();
+    assert_eq!(use_cases::restore(&project, &file).unwrap().releases, 2);
+    assert!(house.is_whole("restored") && !left.exists());
+    house.publish("restored", 3).unwrap();
+    // What was put in place is a project: it is not restored over.
+    assert_eq!(use_cases::restore(&project, &file).unwrap_err().exit_code(), 2);
+}
+
 /// Where a link stands in the place of the project's folders, nothing is put beside it.
 #[cfg(unix)]
 #[test]
@@ -230,6 +277,36 @@ fn a_restore_over_a_link_leaves_nothing_behind() {
         let project = house.project(&format!("over{own}"));
         assert_eq!(use_cases::restore(&project, &house.place("all.age")).unwrap_err().exit_code(), 2);
         assert_eq!(fs::read_dir(&root).unwrap().count(), 1, "{own}");
+    }
+}
+
+/// In object storage the files that a policy names do not lie beside the project: a backup without them would restore no working
+/// project. It is refused before the project is set up, as deliveries are.
+#[test]
+fn a_project_in_object_storage_promises_no_backup() {
+    struct NoCluster;
+    impl Cluster for NoCluster {
+        fn step(&mut self, _: ClusterStep<'_>, _: &mut Listener<'_>) -> Result<(), ProjectError> {
+            panic!("nothing is asked of the cluster")
+        }
+    }
+    let house = House::new();
+    fs::create_dir(house.place("kept")).unwrap();
+    let deliver = "[deliver.open]\npostgres = 'service=a'\nschema = 's'\n";
+    for (more, backup, said) in [
+        ("[backup]\nfolder = '../kept'\n", None, "[backup]"),
+        ("", Some(house.place("once.age")), "[backup]"),
+        (deliver, None, "[deliver]"),
+    ] {
+        fs::write(house.place("project/tacenda.toml"), format!("{POLICY}{more}")).unwrap();
+        let place: Option<Arc<dyn Disk>> = Some(Arc::new(RealDisk));
+        let project = ProjectFolder { place, ..house.project("project") };
+        let request = ReleaseRequest { project, backup, ..ReleaseRequest::default() };
+        let columns = ["id", "age", "illness"].map(String::from);
+        let refused = request.prepare_in(&mut NoCluster, &columns, ClusterCut::default(), &|_, _| {}).err().unwrap();
+        assert_eq!(refused.exit_code(), 2, "{refused}");
+        assert!(refused.to_string().contains(said), "{refused}");
+        assert!(!house.place("project/.tacenda").exists());
     }
 }
 

@@ -336,6 +336,62 @@ fn an_older_vault_is_read_locked_rekeyed_and_unlocked() {
     assert!(verify(&store).is_empty() && canaries(&vault()).is_empty());
 }
 
+/// Everybody who knows `vault.pub` can wrap a key of their own. Dropped into the vault as the next key, it would seal whatever is
+/// written next, for whoever dropped it.
+#[test]
+fn a_key_that_somebody_dropped_into_the_vault_is_refused() {
+    let keys = Keys::new();
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let vault = |name: &str| place(&format!("project/.tacenda/vault/{name}"));
+    fs::create_dir(place("project")).unwrap();
+    fs::write(place("project/tacenda.toml"), POLICY).unwrap();
+    let project = || ProjectFolder { root: place("project"), keys: Some(keys.folder()), ..ProjectFolder::default() };
+    let publish = |first: usize| {
+        let rows = (first..first + 40).map(|id| format!("p{id},,{},{}\n", 20 + id % 50, ILLNESS[id % 4]));
+        fs::write(place("table.csv"), format!("id,note,age,illness\n{}", rows.collect::<String>())).unwrap();
+        let data = Some(Given::Path(place("table.csv")));
+        let request = ReleaseRequest { project: project(), data, ..ReleaseRequest::default() };
+        request.prepare(None, &|_, _| {})?.publish(&|_, _| {}).map(drop)
+    };
+    publish(0).unwrap();
+    let drop_in = |name: &str, bytes: &[u8]| {
+        fs::write(vault(name), bytes).unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(vault(name), fs::Permissions::from_mode(0o600)).unwrap();
+        }
+    };
+    let own = keys.folder().wrap(&VaultKey::random().unwrap()).unwrap();
+    let files = || -> Vec<(PathBuf, Vec<u8>)> {
+        let paths = fs::read_dir(place("project/.tacenda/vault")).unwrap().map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> = paths.map(|path| (path.clone(), fs::read(path).unwrap())).collect();
+        files.sort();
+        files
+    };
+    for (next, tag) in [(&own[..], None), (&own, Some([7; 32])), (b"no age file", None)] {
+        drop_in("key.next.age", next);
+        tag.into_iter().for_each(|tag: [u8; 32]| drop_in("key.next.tag", &tag));
+        let before = files();
+        let rekeyed = use_cases::reseal_vault(&project(), Reseal::Rekey).err().map(|error| error.code());
+        let unlocked = use_cases::reseal_vault(&project(), Reseal::Unlock).err().map(|error| error.code());
+        let packed = use_cases::backup(&project(), &place("kept.age")).err().map(|error| error.code());
+        let codes = [publish(4).err().map(|error| error.code()), rekeyed, unlocked, packed];
+        assert_eq!(codes, [Some("K509"); 4]);
+        assert!(files() == before && !place("kept.age").exists());
+        // The advice of the error.
+        fs::rename(vault("key.next.age"), place("moved")).unwrap();
+        let _ = fs::remove_file(vault("key.next.tag"));
+    }
+    publish(4).unwrap();
+    // A tag without its key is what a rekey leaves that ended early. The next one replaces it.
+    drop_in("key.next.tag", &[7; 32]);
+    use_cases::reseal_vault(&project(), Reseal::Rekey).unwrap();
+    assert!(!vault("key.next.tag").exists() && !vault("key.next.age").exists());
+    publish(8).unwrap();
+}
+
 /// Two programs at once: one has read the key, the other decrypts the vault and throws the key away.
 #[test]
 fn a_writer_does_not_seal_with_a_key_that_is_gone() {

@@ -38,6 +38,7 @@ use crate::publish::on_disk::snapshot::{Parts, Reading};
 use crate::publish::{ProjectError, erased_note};
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
+use zeroize::Zeroizing;
 
 /// How many files are written at a time, at most.
 const MOST_FILES: usize = 256;
@@ -104,7 +105,7 @@ impl Counted {
 pub(super) struct Plan<'a> {
     pub store: &'a Store,
     pub schema: &'a Schema,
-    pub key: [u8; 32],
+    pub key: Zeroizing<[u8; 32]>,
     pub options: ReadOptions,
     /// How many people a file should hold.
     pub per_file: usize,

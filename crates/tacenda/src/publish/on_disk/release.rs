@@ -162,7 +162,7 @@ impl Formed {
     ) -> Result<(), LedgerError> {
         let Making { file, seed, on_disk, .. } = *making;
         let linked = file.output.linked_ids.then(|| seed.key("linked ids"));
-        let (groups, members) = SomeGroups::of(&file.schema, grouping, table, linked.as_ref());
+        let (groups, members) = SomeGroups::of(&file.schema, grouping, table, linked.as_deref());
         let (first, members) = (self.ends.len(), Members::write(&on_disk.scratch, &members)?);
         self.append(groups);
         self.units.push(Solved { of, members, groups: first..self.ends.len() });

@@ -5,6 +5,7 @@ use crate::ingest::{Given, Source, foreign};
 use crate::model::ChainLink;
 use crate::publish::software;
 use crate::report::{About, FileFacts};
+use crate::use_cases::releases::vouch_for_file;
 use crate::use_cases::subject::{fit, own};
 use crate::use_cases::{Order, Progress, Subject, SubjectRequest, UseCaseError};
 use crate::{folder, report};
@@ -90,6 +91,7 @@ fn open(given: Given, at: usize) -> Result<(File, Named), UseCaseError> {
     match given {
         Given::Path(path) => {
             let data = own::data_file(&path)?;
+            vouch_for_file(&data)?;
             let counterfeits = foreign::counts_beside(&data).map(|path| Source::open(&path));
             let counterfeits = counterfeits.transpose()?;
             let link = own::folder_of(&Given::Path(path.clone())).and_then(|folder| folder::read_link(&folder).ok());

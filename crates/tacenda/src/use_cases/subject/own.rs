@@ -5,10 +5,11 @@ use crate::ingest::{Given, IngestError, Source, foreign};
 use crate::model::{Quasi, RecordKey, Release, Role, Schema, Table, Values};
 use crate::publish::{Access, PrivateTables, laid_out, software};
 use crate::report::{About, FileFacts};
-use crate::use_cases::releases::withdrawn;
+use crate::use_cases::releases::{vouch_in_place, withdrawn};
 use crate::use_cases::{Progress, Subject, SubjectRequest, UseCaseError};
 use crate::{folder, report};
 use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
 
 /// The release folder that a path names: the folder, or a file in it.
 pub(super) fn folder_of(given: &Given) -> Option<PathBuf> {
@@ -38,6 +39,7 @@ pub(super) fn folders(
     for folder in &folders {
         progress(folders.len(), "reading");
         read.push(folder::read_with(folder, &mut values)?);
+        vouch_in_place(folder)?;
     }
     let schema = together(&read)?;
     let sources = request.truth.into_iter().map(Given::open).collect::<Result<Vec<Source>, IngestError>>()?;
@@ -166,7 +168,7 @@ pub(super) fn project(request: SubjectRequest, progress: Progress<'_>) -> Result
         ..About::default()
     };
     // Without the vault there are no tables, so nobody is looked up.
-    let secret = store.seed().map_or([0; 32], |seed| seed.key("identifier"));
+    let secret = store.seed().map_or_else(|_| Zeroizing::default(), |seed| seed.key("identifier"));
     let truth: Option<Vec<Table>> = read.tables.into_iter().collect();
     Ok(Subject {
         schema: policy.schema.clone(),

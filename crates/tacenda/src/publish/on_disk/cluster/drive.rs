@@ -151,7 +151,7 @@ impl Drive<'_, '_> {
         let Driving { file, seed, parts, step, .. } = self.driving;
         step("reading in the cluster");
         let erased = sent_keys(&history.erased);
-        let task = self.task(Job::Encode { key: seed.key("identifier"), parts, erased });
+        let task = self.task(Job::Encode { key: *seed.key("identifier"), parts, erased });
         let mut sum = RowSum::default();
         let [mut values, mut texts] = [BTreeMap::new(), BTreeMap::new()];
         let mut problems: Vec<Problem> = Vec::new();
@@ -476,7 +476,7 @@ impl Drive<'_, '_> {
     ) -> Result<(Formed, Vec<Range<usize>>, Changes), ProjectError> {
         let Driving { file, seed, .. } = self.driving;
         let attributes = file.schema.quasi.len();
-        let linked = file.output.linked_ids.then(|| seed.key("linked ids"));
+        let linked = file.output.linked_ids.then(|| *seed.key("linked ids"));
         let lots = seed.lots("group", past.releases + 1).derived_key();
         let solve = self.task(Job::Solve { past: past.clone(), linked, lots });
         let kinds = &[BlobKind::Kept, BlobKind::New, BlobKind::Out, BlobKind::Known, BlobKind::Sets, BlobKind::Joining];

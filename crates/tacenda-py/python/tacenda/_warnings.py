@@ -1,0 +1,26 @@
+"""What a person should know of a project before Python adds to it or answers from it: warnings at the caller's own line."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Iterable
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
+
+
+class TacendaWarning(UserWarning):
+    """Something of a project that nobody is told again: nothing here remembers it, its vault is plain, it was set back.
+
+    Turn it into an error with ``warnings.simplefilter("error", tacenda.TacendaWarning)``: then nothing is published.
+    """
+
+
+def warn(texts: Iterable[str]) -> None:
+    """Warns where the package was called."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE + os.sep):
+        frame, level = frame.f_back, level + 1
+    for text in texts:
+        warnings.warn(text, TacendaWarning, stacklevel=level)
