@@ -142,15 +142,23 @@ fn what_is_taken_away_or_added_is_seen() {
     let house = House::new();
     let key = [house.keys().create(None).unwrap().public];
     house.publish(1).unwrap();
-    let folder = house.folder(1);
-    for (name, wanted) in [("SHA256SUMS.minisig", "K503"), ("manifest.intoto.jsonl", "K503")] {
-        let good = fs::read(folder.join(name)).unwrap();
-        fs::remove_file(folder.join(name)).unwrap();
-        assert_eq!(codes(&verify(&folder, &key)), [wanted]);
-        fs::write(folder.join(name), good).unwrap();
+    let copied = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(house.folder(1)).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), copied.path().join(entry.file_name())).unwrap();
     }
-    fs::write(folder.join("more.csv"), "a,b\n").unwrap();
-    assert_eq!(codes(&verify(&folder, &key)), ["K506"]);
+    // In its project a release is held against the ledger, too.
+    for (folder, ledger) in [(house.folder(1), vec!["L507"]), (copied.path().into(), vec![])] {
+        let wanted = |code| ledger.iter().copied().chain([code]).collect::<Vec<&str>>();
+        for name in ["SHA256SUMS.minisig", "manifest.intoto.jsonl"] {
+            let good = fs::read(folder.join(name)).unwrap();
+            fs::remove_file(folder.join(name)).unwrap();
+            assert_eq!(codes(&verify(&folder, &key)), wanted("K503"));
+            fs::write(folder.join(name), good).unwrap();
+        }
+        fs::write(folder.join("more.csv"), "a,b\n").unwrap();
+        assert_eq!(codes(&verify(&folder, &key)), wanted("K506"));
+    }
 }
 
 /// The attack that hashes alone do not stop: everything is written anew so that it agrees with itself.
