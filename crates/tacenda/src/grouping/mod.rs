@@ -19,7 +19,7 @@ use crate::model::{coded, counted, people};
 
 /// The version of this engine. It grows with every change after which the same history, snapshot, policy and seed give
 /// another release. A manifest names it, so that a release can be made again.
-pub(crate) const ENGINE: u32 = 7;
+pub(crate) const ENGINE: u32 = 8;
 
 coded! {
     /// Why a policy cannot form groups. The data are at fault, or the parameter.

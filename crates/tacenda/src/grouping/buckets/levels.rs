@@ -9,8 +9,8 @@ use crate::model::{Rng, Value};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// What a new value set costs beyond its counterfeits: its members may return for as long as the series runs.
-const FOUNDING: f64 = 3.0;
+/// What a new value set costs at least beyond its counterfeits: its members may return for as long as the series runs.
+const FOUNDING: usize = 3;
 
 /// How far the largest of a few random numbers is above their mean, in standard deviations.
 const ABOVE: f64 = 0.7;
@@ -23,6 +23,9 @@ pub struct Levels<'a> {
     outlook: &'a Outlook,
     /// The least number of values of a set.
     pub m: usize,
+    /// What a new set costs beyond its counterfeits. Large sets share people between more values, so a small one of them has
+    /// more empty places.
+    founding: f64,
     /// The value sets: first the known ones, then new ones.
     pub sets: Vec<Vec<usize>>,
     numbers: FxHashMap<Vec<usize>, usize>,
@@ -60,6 +63,7 @@ impl<'a> Levels<'a> {
         let mut levels = Levels {
             outlook,
             m,
+            founding: FOUNDING.max(m * m.saturating_sub(2)) as f64,
             sets: Vec::new(),
             numbers: FxHashMap::default(),
             known: homes.len(),
@@ -210,7 +214,7 @@ impl<'a> Levels<'a> {
         let empty: i64 = self.spare.iter().map(|&spare| spare.max(0)).sum();
         let later: f64 = self.gaps.iter().enumerate().map(|(value, &gaps)| self.unfilled(value, gaps)).sum();
         let new = self.copies[self.known..].iter().filter(|&&copies| copies > 0).count();
-        empty as f64 + later + FOUNDING * new as f64
+        empty as f64 + later + self.founding * new as f64
     }
 
     /// What one more gap of a value will probably cost.
@@ -223,7 +227,7 @@ impl<'a> Levels<'a> {
     }
 
     fn founding(&self, set: usize, copies: i64) -> f64 {
-        if set >= self.known && copies > 0 { FOUNDING } else { 0.0 }
+        if set >= self.known && copies > 0 { self.founding } else { 0.0 }
     }
 
     /// The further gaps of a value if a set gets more copies, given by how much its level changes.

@@ -10,8 +10,12 @@ use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Somebody waits if the counterfeits that this saves, times the share of counterfeits, are at least this share.
-const WORTH: (u64, u64) = (2, 25);
+/// Somebody waits if the counterfeits that this saves, times the share of counterfeits, are at least this share over the square
+/// of m: with large sets few counterfeits now become many later.
+const WORTH: (u64, u64) = (18, 25);
+
+/// The least m that counts there.
+const LEAST_M: u64 = 3;
 
 /// At most one in so many people waits, for whatever reason: one in a hundred, and a reserve for people who are left with too few
 /// others in their set.
@@ -52,8 +56,10 @@ pub fn hold_leaders(
     is_newcomer: impl Fn(u32) -> bool,
     people: usize,
     waiting: usize,
+    m: u64,
 ) -> Vec<u32> {
     let everyone = keys.len();
+    let square = m.max(LEAST_M).pow(2);
     // Buckets with too few people are withheld whole.
     buckets.iter_mut().filter(|bucket| bucket.people() < people).for_each(|bucket| bucket.copies = 0);
     let small: usize = buckets.iter().filter(|bucket| bucket.copies == 0).map(Bucket::people).sum();
@@ -64,7 +70,7 @@ pub fn hold_leaders(
     let mut next: BinaryHeap<(u64, Reverse<usize>)> = steps.collect();
     while let Some((_, Reverse(at))) = next.pop() {
         let step = sets[at].step(people).expect("it was put there");
-        let is_worth = step.saves * counterfeits * WORTH.1 >= WORTH.0 * step.waits * everyone as u64;
+        let is_worth = step.saves * counterfeits * square * WORTH.1 >= WORTH.0 * step.waits * everyone as u64;
         if !is_worth {
             break;
         }
@@ -195,17 +201,17 @@ mod tests {
         let mut lengths = vec![vec![40, 40, 40]; 3];
         lengths.push(vec![3, 1, 1]);
         let (people, mut buckets) = buckets(&lengths);
-        let held = hold_leaders(&keys(people), &mut buckets, &Lots::from_number(1), |_| false, 2, 0);
+        let held = hold_leaders(&keys(people), &mut buckets, &Lots::from_number(1), |_| false, 2, 0, 3);
         // 4 counterfeits of 365 people are too few for anybody to wait for 2 of them.
         assert!(held.is_empty());
         let mut many: Vec<Vec<usize>> = vec![vec![10, 10, 10]; 10];
         many.extend(vec![vec![9, 4, 4]; 4]);
         let (people, mut buckets) = self::buckets(&many);
         let before = counterfeits(&buckets);
-        let held = hold_leaders(&keys(people), &mut buckets, &Lots::from_number(1), |_| false, 2, 0);
+        let held = hold_leaders(&keys(people), &mut buckets, &Lots::from_number(1), |_| false, 2, 0, 3);
         // Three of 368 may wait, and more while more than one in twelve is a counterfeit.
         assert_eq!((people, before, held.len(), counterfeits(&buckets)), (368, 40, 5, 30));
-        let none = hold_leaders(&keys(people), &mut buckets, &Lots::from_number(1), |_| false, 2, 3);
+        let none = hold_leaders(&keys(people), &mut buckets, &Lots::from_number(1), |_| false, 2, 3, 3);
         assert!(none.is_empty(), "one in a hundred waits already");
     }
 
@@ -221,7 +227,7 @@ mod tests {
             buckets.retain(|bucket| bucket.people() >= people);
             let (before, there) = (counterfeits(&buckets), buckets.clone());
             let is_newcomer = |row: u32| row % 7 < new;
-            let held = hold_leaders(&keys(everyone), &mut buckets, &Lots::from_number(3), is_newcomer, people, 0);
+            let held = hold_leaders(&keys(everyone), &mut buckets, &Lots::from_number(3), is_newcomer, people, 0, 3);
             let most = if before * NEED > everyone as u64 { MOST_IN_NEED } else { MOST };
             prop_assert!(held.len() <= everyone / most && held.iter().all(|&row| !is_newcomer(row)));
             prop_assert!(before - counterfeits(&buckets) >= held.len() as u64 * u64::from(!held.is_empty()));

@@ -239,7 +239,8 @@ impl MInvariance {
         let is_newcomer = marked(newcomers, seated.crowd.len());
         let is_newcomer = |row: u32| is_newcomer[row as usize];
         let all = waiting + stuck.len();
-        let held = surplus::hold_leaders(seated.crowd.keys, &mut placed, seated.lots, is_newcomer, self.people(), all);
+        let (keys, lots, m) = (seated.crowd.keys, seated.lots, u64::from(self.m));
+        let held = surplus::hold_leaders(keys, &mut placed, lots, is_newcomer, self.people(), all, m);
         // No more than now, or than may wait anyway.
         let may_wait = stuck.len().max((everyone / surplus::MOST).saturating_sub(waiting + held.len()));
         (held, may_wait)
