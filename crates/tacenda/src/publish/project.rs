@@ -880,12 +880,10 @@ impl Project {
         self.assert_signatures(rehearsal.approval.as_ref())?;
         let release = &prepared.release;
         let mut facts = self.manifest_facts(rehearsal);
-        let told = self
-            .store
-            .iter()
-            .flat_map(|store| series::adopted(store).into_iter().chain(retract::told(store)))
-            .collect();
-        let page = page(&self.loaded.policy, prepared, &facts.software, &self.loaded.digest, told);
+        let store = || self.store.iter();
+        let told = store().flat_map(|store| series::adopted(store).into_iter().chain(retract::told(store))).collect();
+        let broken = store().flat_map(series::broken).collect();
+        let page = page(&self.loaded.policy, prepared, &facts.software, &self.loaded.digest, (told, broken));
         // The manifest lists it with its digest.
         facts.more_files.push((REPORT.into(), page));
         facts.more_files.extend(self.signer().map(|signer| introduction(signer)));
@@ -950,6 +948,11 @@ impl Project {
     /// The remembered part of the policy.
     pub(super) fn remembered(&self) -> Remembered {
         Remembered::of(&self.loaded.policy).with_added(self.amended.added().clone())
+    }
+
+    /// Reads the table of an earlier release as it was read then (see [`Amended::read_as_of`]).
+    pub(super) fn read_as_of(&self, release: u32, table: &mut Table) {
+        self.amended.read_as_of(release, &self.loaded.policy.schema, table);
     }
 
     /// Keeps people of a table at `other` if they were there before (see [`Amended::stay`]).

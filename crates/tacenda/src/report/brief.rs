@@ -20,7 +20,9 @@ pub fn brief(report: &Report) -> String {
     heading(&mut page, &format!("Are the releases of {title} anonymous? A summary"));
     let answer = match report.verdict.decision {
         Decision::Fail => "NO, not as they are.",
-        Decision::NotAssessed => "NOT KNOWN. Nothing was found, but not everything could be examined.",
+        Decision::NotAssessed | Decision::NotAsked => {
+            "NOT KNOWN. Nothing was found, but not everything could be examined."
+        }
         Decision::NotPromised => "NOT FULLY. What was promised or asked for holds, but more can be learned.",
         Decision::PassAssuming => "NOTHING WAS FOUND. This holds if the assumptions below do.",
         Decision::Pass => "NOTHING WAS FOUND.",

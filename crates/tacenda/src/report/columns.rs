@@ -95,10 +95,11 @@ pub fn promise(promise: &Terms, not_covered: &[String]) -> PromiseFacts {
     }
 }
 
-/// The risk a promise is about.
-pub fn risk_kind(promise: Option<&Terms>) -> RiskKind {
+/// The risk a promise is about. Without a sensitive column nobody's value can be guessed.
+pub fn risk_kind(promise: Option<&Terms>, has_values: bool) -> RiskKind {
     match promise.map(|promise| promise.hides) {
         Some(Hides::Identity(_)) => RiskKind::Identity,
-        _ => RiskKind::Inference,
+        _ if has_values => RiskKind::Inference,
+        _ => RiskKind::Identity,
     }
 }

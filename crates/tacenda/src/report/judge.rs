@@ -3,11 +3,12 @@
 //!
 //! "Not assessed" never counts as a pass.
 
-use crate::audit::{Check, Coverage, Fault, Outcome, Reason, Severity, Verdict, WayOut};
+use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Reason, Severity, Verdict, WayOut};
 use crate::model::{Reader, Release, Scope};
 use crate::report::words::{capital, clean, counted, list, number, people, percent};
 use crate::report::{
-    Decision, Edition, FindingFacts, Gate, Material, QuestionFacts, ReleaseFacts, SequenceFacts, VerdictFacts, sequence,
+    Decision, Edition, FindingFacts, GATE, Gate, Material, QuestionFacts, ReleaseFacts, SequenceFacts, VerdictFacts,
+    sequence,
 };
 
 /// What bears on one of the three questions.
@@ -79,7 +80,7 @@ impl Bearing {
     }
 }
 
-/// The overall verdict. It is never better than the answers to the three questions, and names those that are open.
+/// The overall verdict. It is never better than the worst answer to the three questions, and names those that were not asked.
 pub fn verdict(
     material: &Material<'_>,
     findings: &[FindingFacts],
@@ -96,7 +97,7 @@ pub fn verdict(
     let is_judged = |outcome: &Outcome| !matches!(outcome.verdict, Verdict::Measured | Verdict::NotApplicable(_));
     let judged = material.assessment.outcomes.iter().any(is_judged);
     let (decision, mut sentence) = if let (Some(widest), Some(worst)) = (widest, worst) {
-        (Decision::Fail, too_much(material, widest, worst, findings))
+        (Decision::Fail, not_kept(material, findings).unwrap_or_else(|| too_much(material, widest, worst, findings)))
     } else if asked == 0 {
         match material.about.gate {
             Gate::NotAsked => (Decision::NotAssessed, format!("Nothing was checked in {releases}.")),
@@ -140,9 +141,17 @@ pub fn verdict(
     let unpromised = questions.iter().filter(|question| question.decision == Decision::NotPromised);
     unpromised.clone().for_each(|question| sentence.push_str(&not_promised(material, question)));
     if passes {
-        sentence.push_str(&not_answered(questions));
+        sentence.push_str(&listed(" Not answered for everyone", questions, Decision::NotAssessed));
+        sentence.push_str(&listed(" Not asked here", questions, Decision::NotAsked));
     }
-    let decision = if passes && unpromised.count() > 0 { Decision::NotPromised } else { decision };
+    // Where nothing was asked, nothing is answered.
+    let is_unasked = questions.iter().all(|question| question.decision == Decision::NotAsked);
+    let is_open = is_unasked || questions.iter().any(|question| question.decision == Decision::NotAssessed);
+    let decision = match (passes, is_open, unpromised.count()) {
+        (false, _, _) | (true, false, 0) => decision,
+        (true, true, _) => Decision::NotAssessed,
+        (true, false, _) => Decision::NotPromised,
+    };
     VerdictFacts { decision, sentence, people: widest.unwrap_or(0), worst: worst.map(|finding| finding.severity) }
 }
 
@@ -156,11 +165,28 @@ fn not_promised(material: &Material<'_>, question: &QuestionFacts) -> String {
     format!(" {nobody} {}, and it is possible: {why}.", question.name)
 }
 
-/// The questions that were not answered, so that nobody takes them for passed.
-fn not_answered(questions: &[QuestionFacts]) -> String {
-    let open = questions.iter().filter(|question| question.decision == Decision::NotAssessed);
+/// The questions with this answer, so that nobody takes them for passed.
+fn listed(what: &str, questions: &[QuestionFacts], answer: Decision) -> String {
+    let open = questions.iter().filter(|question| question.decision == answer);
     let open: Vec<&str> = open.map(|question| question.name.as_str()).collect();
-    if open.is_empty() { String::new() } else { format!(" Not answered here: {}.", list(&open)) }
+    if open.is_empty() { String::new() } else { format!("{what}: {}.", list(&open)) }
+}
+
+/// The sentence of a series that was broken before it came here, if nothing worse was found since.
+fn not_kept(material: &Material<'_>, findings: &[FindingFacts]) -> Option<String> {
+    let mut weighty = findings.iter().filter(|finding| finding.severity != Severity::Note);
+    let broken = &material.about.broken;
+    let is_old = |finding: &FindingFacts| {
+        let is_it = |old: &Finding| (old.release, old.fault.code()) == (finding.release, finding.code.as_str());
+        finding.check == GATE && broken.iter().any(is_it)
+    };
+    if broken.is_empty() || !weighty.all(is_old) {
+        return None;
+    }
+    let said = broken
+        .iter()
+        .map(|old| format!(" Release {} was made elsewhere and does not keep it: {}.", old.release, old.fault.title()));
+    Some("The promise does not hold for this series.".to_string() + &said.collect::<String>())
 }
 
 /// What it means that a check found nothing.
@@ -473,7 +499,7 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
         Decision::NotAssessed if !material.assessment.outcomes.is_empty() => {
             steps.extend(ways_out(material));
         }
-        Decision::NotAssessed => steps.push("Audit the releases: tacenda audit.".into()),
+        Decision::NotAssessed | Decision::NotAsked => steps.push("Audit the releases: tacenda audit.".into()),
         Decision::Pass | Decision::PassAssuming | Decision::NotPromised => {
             if decision == Decision::NotPromised {
                 steps.push(
@@ -523,18 +549,21 @@ pub fn three_questions(
     let is_certain = fewest == 1 || sequence.smallest_candidates == Some(1) || sequence.largest_posterior >= Some(1.0);
     let promise = material.series.promise;
     let asked = Asked { material, findings, assumptions };
-    let [singled_out, linkable, inferable] = [
-        asked.answer(&SINGLING_OUT, is_alone.then_some("somebody stands alone"), promise.and_then(|terms| terms.k)),
-        asked.answer(&LINKABILITY, linked.then_some("ids that link releases are published"), None),
-        asked.answer(
+    let singled_out =
+        asked.answer(&SINGLING_OUT, is_alone.then_some("somebody stands alone"), promise.and_then(|terms| terms.k));
+    let linkable = asked.answer(&LINKABILITY, linked.then_some("ids that link releases are published"), None);
+    let inferable = match has_values.is_empty() && !releases.is_empty() {
+        true => (Decision::NotAsked, None),
+        false => asked.answer(
             &INFERENCE,
             is_certain.then_some("somebody has one possible value"),
             promise.and_then(|terms| terms.l),
         ),
-    ];
+    };
     let mut singling = vec![format!("The smallest group of any release holds {}.", people(u64::from(smallest)))];
     singling.extend(material.series.releases.iter().filter_map(Release::alone_sentence).next_back());
     singling.extend(alone);
+    singling.extend(asked.broken_before(promise.and_then(|terms| terms.k)));
     singling.extend(evidence(&SINGLING_OUT, findings, material));
     singling.extend(left_open(&SINGLING_OUT, material));
     let mut linking = vec![of_ids(material, linked)];
@@ -542,13 +571,19 @@ pub fn three_questions(
     linking.extend(evidence(&LINKABILITY, findings, material));
     linking.extend(untied(material));
     linking.extend(left_open(&LINKABILITY, material));
-    let mut inferring = vec![format!(
-        "Within one release, the fewest sensitive values of a group are {fewest}, and the largest share of one value is {}.",
-        percent(share)
-    )];
-    inferring.extend(guessed);
-    inferring.extend(evidence(&INFERENCE, findings, material));
-    inferring.extend(left_open(&INFERENCE, material));
+    let mut inferring = Vec::new();
+    if has_values.is_empty() {
+        inferring.push("No column is declared sensitive, so nothing was asked about values.".to_string());
+    } else {
+        inferring.push(format!(
+            "Within one release, the fewest sensitive values of a group are {fewest}, and the largest share of one value is {}.",
+            percent(share)
+        ));
+        inferring.extend(guessed);
+        inferring.extend(asked.broken_before(promise.and_then(|terms| terms.l)));
+        inferring.extend(evidence(&INFERENCE, findings, material));
+        inferring.extend(left_open(&INFERENCE, material));
+    }
     vec![
         QuestionFacts {
             name: "singling out".into(),
@@ -632,6 +667,7 @@ impl Asked<'_> {
         let is_found = |finding: &&FindingFacts| finding.severity != Severity::Note && bearing.bears(finding);
         let gate_only = self.material.assessment.outcomes.is_empty();
         let gate_found = gate_only && matches!(self.material.about.gate, Gate::Found(_));
+        let gate_found = gate_found || self.broken_before(promised).next().is_some();
         if gate_found || at_the_lines.iter().any(|finding| is_found(&finding)) {
             return (Decision::Fail, None);
         }
@@ -645,30 +681,48 @@ impl Asked<'_> {
         (if gate_only { self.by_the_gate(promised) } else { self.by_the_checks(bearing) }, None)
     }
 
-    /// The gate judges the promise, so it answers only what the promise covers.
+    /// How releases made elsewhere break the promise, if it covers the question.
+    fn broken_before(&self, promised: Option<u32>) -> impl Iterator<Item = String> {
+        let is_promised = promised.is_some_and(|least| least > 1);
+        self.material
+            .about
+            .broken
+            .iter()
+            .filter(move |_| is_promised)
+            .map(|old| format!("{} {} (release {}, made elsewhere).", old.fault.code(), old.fault.title(), old.release))
+    }
+
+    /// The gate judges the promise, so it answers only what the promise covers. A promise about each release covers a series
+    /// that has only one.
     fn by_the_gate(&self, promised: Option<u32>) -> Decision {
-        let series = self.material.series.promise.is_some_and(|promise| promise.scope != Scope::EachRelease);
-        let is_judged = series && self.material.about.gate == Gate::FoundNothing;
-        if is_judged && promised.is_some_and(|least| least > 1) {
-            Decision::PassAssuming
-        } else {
-            Decision::NotAssessed
-        }
+        let is_first = self.material.series.releases.iter().all(|release| release.number == 1);
+        let covers = |scope: Scope| scope != Scope::EachRelease || is_first;
+        let is_covered = self.material.series.promise.is_some_and(|promise| covers(promise.scope));
+        let is_judged = is_covered && self.material.about.gate == Gate::FoundNothing;
+        if is_judged && promised.is_some_and(|least| least > 1) { Decision::PassAssuming } else { Decision::NotAsked }
     }
 
     fn by_the_checks(&self, bearing: &Bearing) -> Decision {
         let assessment = self.material.assessment;
-        let outcomes = assessment.outcomes.iter().chain(&assessment.at_two);
-        let asked = || outcomes.clone().filter(|outcome| bearing.asked.contains(&outcome.check));
+        let all = || assessment.outcomes.iter().chain(&assessment.at_two);
         let is_answered = |outcome: &Outcome| {
-            matches!(outcome.verdict, Verdict::Pass | Verdict::Fail | Verdict::Noted | Verdict::Measured)
+            let is_needed = bearing.needed.contains(&outcome.check);
+            is_needed && matches!(outcome.verdict, Verdict::Pass | Verdict::Fail | Verdict::Noted | Verdict::Measured)
         };
-        let answered = asked().any(|outcome| bearing.needed.contains(&outcome.check) && is_answered(outcome));
-        let open = asked().any(|outcome| matches!(outcome.verdict, Verdict::NotAssessed(_)));
-        match (open || !answered, self.assumptions.is_empty()) {
-            (true, _) => Decision::NotAssessed,
-            (false, true) => Decision::Pass,
-            (false, false) => Decision::PassAssuming,
+        let is_open = |outcome: &Outcome| {
+            bearing.asked.contains(&outcome.check) && matches!(outcome.verdict, Verdict::NotAssessed(_))
+        };
+        // What can only be noted changes the answer if the note bears on it. No promise and no threshold asks for that, nor
+        // for what two people and two values would show.
+        let decides = |outcome: &Outcome| outcome.check.worst() >= Severity::Warning;
+        let may_note = |outcome: &Outcome| matches!(outcome.check, Check::Boundaries | Check::Waiting);
+        let is_gap = assessment.outcomes.iter().any(|outcome| is_open(outcome) && decides(outcome));
+        let is_left = all().any(|outcome| is_open(outcome) && (decides(outcome) || may_note(outcome)));
+        match (is_gap, is_left || !all().any(is_answered), self.assumptions.is_empty()) {
+            (true, _, _) => Decision::NotAssessed,
+            (false, true, _) => Decision::NotAsked,
+            (false, false, true) => Decision::Pass,
+            (false, false, false) => Decision::PassAssuming,
         }
     }
 }
@@ -688,6 +742,8 @@ fn evidence(bearing: &Bearing, findings: &[&[FindingFacts]; 2], material: &Mater
         let word = if releases.len() == 1 { "release" } else { "releases" };
         let aside = match (is_promised, material.series.promise) {
             (true, _) => "",
+            // A note has no threshold at all.
+            _ if finding.severity == Severity::Note => "",
             (false, Some(_)) => " The promise sets no threshold here; this question sets one, of two.",
             (false, None) => " No threshold was set here; this question sets one, of two.",
         };
@@ -766,6 +822,9 @@ mod tests {
                                     && verdict.sentence.contains(question.possible.as_deref().unwrap())
                             }
                             Decision::NotAssessed => {
+                                matches!(verdict.decision, Decision::Fail | Decision::NotAssessed)
+                            }
+                            Decision::NotAsked => {
                                 matches!(verdict.decision, Decision::Fail | Decision::NotAssessed)
                                     || verdict.sentence.contains(&question.name)
                             }

@@ -54,8 +54,8 @@ fn releases(out: &mut String, report: &Report) {
             number(release.counterfeits),
             number(release.groups),
             release.risk.smallest_group.to_string(),
-            release.risk.fewest_values.to_string(),
-            percent(release.risk.highest_share),
+            if release.has_values() { release.risk.fewest_values.to_string() } else { "–".into() },
+            if release.has_values() { percent(release.risk.highest_share) } else { "–".into() },
             percent(release.loss.leaf_share),
         ]
     };
@@ -102,7 +102,7 @@ fn findings(out: &mut String, findings: &[FindingFacts]) {
             finding.code,
             escape(&finding.title),
             list(&finding.releases()),
-            number(finding.people)
+            if finding.is_counted() { number(finding.people) } else { "–".into() }
         );
     }
     if findings.len() > MOST_FINDINGS {

@@ -102,8 +102,10 @@ pub fn rows(report: &Report) -> Vec<(&'static str, String)> {
         ("Highest risk of being singled out in any release (prosecutor)", percent(sequence.highest_identity)),
         ("Mean risk (prosecutor; also marketer)", percent(sequence.mean_identity)),
         ("Appearances of people in groups below k", below_k),
-        ("Largest share of a value in a group of any release", percent(sequence.highest_share)),
     ];
+    if report.has_values() {
+        rows.push(("Largest share of a value in a group of any release", percent(sequence.highest_share)));
+    }
     if let Some(journalist) = &sequence.journalist {
         rows.push(("Fewest people of the population for a group (k-map)", number(journalist.least)));
         rows.push(("Highest risk with a table of the population (journalist)", percent(journalist.highest)));

@@ -60,7 +60,7 @@ impl Page {
     fn verdict(&mut self, report: &Report) {
         let paint = match report.verdict.decision {
             Decision::Fail => "1;31",
-            Decision::NotAssessed | Decision::NotPromised => "1;33",
+            Decision::NotAssessed | Decision::NotPromised | Decision::NotAsked => "1;33",
             Decision::Pass | Decision::PassAssuming => "1;32",
         };
         let word = self.painted(report.verdict.decision.words(), paint);
@@ -82,6 +82,7 @@ impl Page {
         let below = |line: u32, count: u64| if line > 1 { number(count) } else { "–".to_string() };
         for release in &report.releases {
             let risk = &release.risk;
+            let of_values = |text: String| if release.has_values() { text } else { "–".to_string() };
             self.line(&format!(
                 "  {:>3}  {:<width$} {:>10} {:>10} {:>9} {:>9} {:>8} {:>8} {:>9} {:>9}",
                 release.number,
@@ -90,10 +91,10 @@ impl Page {
                 number(release.counterfeits),
                 number(release.groups),
                 number(u64::from(risk.smallest_group)),
-                number(u64::from(risk.fewest_values)),
-                percent(risk.highest_share),
+                of_values(number(u64::from(risk.fewest_values))),
+                of_values(percent(risk.highest_share)),
                 below(k, risk.people_below_k),
-                below(l, risk.people_below_l),
+                of_values(below(l, risk.people_below_l)),
             ));
         }
         let no_threshold = no_threshold(report.series.promise.is_some());
@@ -184,7 +185,7 @@ impl Page {
                 finding.number,
                 finding.code,
                 finding.title,
-                people(finding.people),
+                finding.people_in_words(),
                 list(&releases)
             ));
             if let Some(witness) = &finding.witness {

@@ -59,8 +59,8 @@ impl Page<'_> {
                             td { code { (finding.code) } }
                             td { (finding.title) }
                             td { (clip(&list(&finding.releases()), 80)) }
-                            td class="n" { (number(finding.people)) }
-                            td class="n" { (number(finding.groups)) }
+                            td class="n" { @if finding.is_counted() { (number(finding.people)) } @else { "–" } }
+                            td class="n" { @if finding.is_counted() { (number(finding.groups)) } @else { "–" } }
                         }
                         (witness(finding))
                     }

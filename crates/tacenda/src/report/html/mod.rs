@@ -254,9 +254,10 @@ impl Page<'_> {
             ("Precision kept", percent(1.0 - last.loss.leaf_share), "mean over attributes"),
             ("Findings", number(found), &*asked),
         ];
+        let is_shown = |name: &str| name != "Largest share" || report.has_values();
         maud::html! {
             dl class="figures" {
-                @for (name, value, more) in figures {
+                @for (name, value, more) in figures.iter().filter(|(name, _, _)| is_shown(name)) {
                     div { dt { (name) } dd { (value) small { (more) } } }
                 }
             }
