@@ -119,14 +119,14 @@ fn what_was_not_asked_is_not_passed() {
     let project = TestProject::with(&[("r1.csv", &table(&before)), ("r2.csv", &table(&after))]);
     let report = json(&project, &[&["audit", "r1.csv", "r2.csv"][..], &AGE].concat());
     let (decision, evidence) = answer(&report, "linkability");
-    assert_eq!(decision, "NOT ASSESSED", "{evidence}");
+    assert_eq!(decision, "NOT ASKED", "{evidence}");
     assert!(evidence.contains("were not examined: correspondence (people left"), "{evidence}");
     let alone = json(&project, &[&["audit", "r1.csv"][..], &AGE].concat());
     assert_eq!(alone["verdict"]["decision"], "PASS WITH NAMED ASSUMPTION");
     let sentence = alone["verdict"]["sentence"].as_str().unwrap();
     assert!(
         sentence.contains("The private tables were not given, so ")
-            && sentence.ends_with("not asked. Not answered here: linkability."),
+            && sentence.ends_with("not asked. Not asked here: linkability."),
         "{sentence}"
     );
     assert!(alone["not_covered"].to_string().contains("equivalence"), "{}", alone["not_covered"]);

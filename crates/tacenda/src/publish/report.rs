@@ -39,27 +39,49 @@ pub struct ReportRequest {
     pub language: Option<Language>,
 }
 
+/// What the page of a release says of earlier ones.
+#[derive(Debug, Default)]
+pub(super) struct Past {
+    /// Which were made elsewhere, and which were withdrawn; one sentence each.
+    pub told: Vec<String>,
+    /// Whether some were made elsewhere.
+    pub has_adopted: bool,
+    /// How these break the promise.
+    pub broken: Vec<Finding>,
+}
+
+impl Past {
+    /// What the ledger knows.
+    pub fn of(store: &Store) -> Past {
+        let adopted = series::adopted(store);
+        Past {
+            has_adopted: adopted.is_some(),
+            told: adopted.into_iter().chain(retract::told(store)).collect(),
+            broken: series::broken(store),
+        }
+    }
+}
+
 /// The page for recipients of one release, made before anyone has it.
-/// `told` are facts about earlier releases that are not covered: which were made elsewhere, and which were withdrawn.
-/// `broken` says how those made elsewhere break the promise.
-pub fn page(
+pub(super) fn page(
     policy: &PolicyFile,
     prepared: &Prepared,
     software: &str,
     policy_digest: &str,
-    (told, broken): (Vec<String>, Vec<Finding>),
+    past: Past,
 ) -> Vec<u8> {
     let terms = policy.first_promise().terms();
     let named = names(policy);
     let about = About {
-        not_covered: told.into_iter().chain(named.not_covered.iter().cloned()).collect(),
+        not_covered: past.told.into_iter().chain(named.not_covered.iter().cloned()).collect(),
         software: software.into(),
         policy_sha256: Some(policy_digest.into()),
         gate: match prepared.findings() {
             [] => Gate::FoundNothing,
             findings => Gate::Found(findings.to_vec()),
         },
-        broken,
+        has_adopted: past.has_adopted,
+        broken: past.broken,
         ..named
     };
     let without_sensitive = prepared.schema.sensitive.is_empty();
@@ -193,6 +215,7 @@ fn about_series(
         made_at: is_private.then(now),
         sources: read.sources.clone(),
         gate: if policy.is_study() { Gate::NotAsked } else { Gate::FoundNothing },
+        has_adopted: read.adopted.is_some(),
         broken: read.broken.clone(),
         not_covered: read.adopted.iter().cloned().chain(not_covered).collect(),
         ..names(policy)

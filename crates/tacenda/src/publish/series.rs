@@ -205,6 +205,14 @@ pub(super) fn broken(store: &Store) -> Vec<Finding> {
     broken
 }
 
+/// The same in one sentence each.
+pub(crate) fn not_kept(store: &Store) -> Vec<String> {
+    let said = |old: &Finding| {
+        format!("release {} was made elsewhere and does not keep the promise: {}", old.release, old.fault.title())
+    };
+    broken(store).iter().map(said).collect()
+}
+
 /// Views made elsewhere have no folder here; only the vault holds them.
 fn not_covered(policy: &PolicyFile, store: &Store, events: &[(&Event, &Publication)]) -> Vec<String> {
     let elsewhere = events.iter().flat_map(|(_, publication)| &publication.taken_in).map(|view| {

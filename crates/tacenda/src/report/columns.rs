@@ -89,6 +89,7 @@ pub fn promise(promise: &Terms, not_covered: &[String]) -> PromiseFacts {
     PromiseFacts {
         model: promise.name.into(),
         parameters: promise.parameters.clone(),
+        in_short: promise.short(),
         sentence: promise.sentence.clone(),
         limits: not_covered.iter().cloned().chain(promise.limits.iter().copied().map(String::from)).collect(),
         one_in: promise.one_in(),

@@ -136,7 +136,10 @@ pub struct PromiseFacts {
     pub model: String,
     /// Its parameters, such as `m = 4`.
     pub parameters: Vec<String>,
-    /// The promise in one sentence, with the attacker.
+    /// The promise in one short sentence.
+    #[serde(default)]
+    pub in_short: String,
+    /// The promise in full, with the attacker.
     pub sentence: String,
     /// What it does not cover.
     pub limits: Vec<String>,

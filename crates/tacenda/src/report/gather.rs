@@ -84,7 +84,9 @@ pub struct About {
     pub sources: Vec<ReleaseOrigin>,
     /// The gate's judgement before the releases were published.
     pub gate: Gate,
-    /// How releases that were made elsewhere and adopted break the promise.
+    /// Whether some releases were made elsewhere and adopted.
+    pub has_adopted: bool,
+    /// How these break the promise.
     pub broken: Vec<Finding>,
     /// What is not covered, besides what the promise itself names, one sentence each.
     pub not_covered: Vec<String>,

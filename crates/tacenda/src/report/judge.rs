@@ -341,8 +341,8 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
         [Check::Candidates, Check::Difference, Check::Correspondence, Check::Matching, Check::MovedRegions].as_slice();
     if series.promise.is_some_and(|promise| promise.keeps_value_sets) && asked(joined) {
         relied.push(
-            "The publisher keeps each person's value set the same in all releases, as promised. The releases alone \
-             cannot show it."
+            "The publisher keeps each person's value set the same in all releases while the value stays, as promised. The \
+             releases alone cannot show it."
                 .into(),
         );
     }
@@ -434,6 +434,9 @@ fn stronger_readers(material: &Material<'_>, at_two: &[FindingFacts]) -> Vec<Str
 /// What would answer the open questions, and what that costs.
 fn ways_out(material: &Material<'_>) -> Vec<String> {
     let mut ways: Vec<String> = Vec::new();
+    if is_unseated(material) {
+        ways.push("To answer inference: give the private tables (--truth FILE…), one per release.".into());
+    }
     for outcome in material.assessment.gaps(Severity::Warning) {
         let Some(reason) = outcome.verdict.reason() else { continue };
         let way = match (reason.way_out(), outcome.needs) {
@@ -581,6 +584,11 @@ pub fn three_questions(
         ));
         inferring.extend(guessed);
         inferring.extend(asked.broken_before(promise.and_then(|terms| terms.l)));
+        inferring.extend(is_unseated(material).then(|| {
+            "Some releases were made elsewhere. Without the private tables it is open who is in which of their groups, and for \
+             these people the promise is not proved."
+                .to_string()
+        }));
         inferring.extend(evidence(&INFERENCE, findings, material));
         inferring.extend(left_open(&INFERENCE, material));
     }
@@ -678,7 +686,10 @@ impl Asked<'_> {
         if let Some(possible) = told.or_else(|| plain.map(String::from)) {
             return (Decision::NotPromised, Some(possible));
         }
-        (if gate_only { self.by_the_gate(promised) } else { self.by_the_checks(bearing) }, None)
+        let answer = if gate_only { self.by_the_gate(promised) } else { self.by_the_checks(bearing) };
+        let is_of_values = bearing.needed.contains(&Check::Posterior);
+        let is_open = is_of_values && promised.is_some() && is_unseated(self.material) && answer != Decision::NotAsked;
+        (if is_open { Decision::NotAssessed } else { answer }, None)
     }
 
     /// How releases made elsewhere break the promise, if it covers the question.
@@ -725,6 +736,12 @@ impl Asked<'_> {
             (false, false, false) => Decision::PassAssuming,
         }
     }
+}
+
+/// Whether a release was made elsewhere, the promise is about value sets, and it is not known who is in which of its groups.
+fn is_unseated(material: &Material<'_>) -> bool {
+    let keeps_sets = material.series.promise.is_some_and(|promise| promise.keeps_value_sets);
+    material.about.has_adopted && keeps_sets && material.series.knowledge.is_none()
 }
 
 /// The findings that bear on a question, one sentence per code.

@@ -66,7 +66,7 @@ impl Page {
         let word = self.painted(report.verdict.decision.words(), paint);
         self.wrapped("", &format!("{word}: {}", report.verdict.sentence));
         if let Some(promise) = &report.series.promise {
-            self.wrapped("  ", &format!("Promise ({}): {}", promise.model, promise.sentence));
+            self.wrapped("  ", &format!("Promised ({}): {}", promise.model, promise.in_short));
         }
     }
 
@@ -330,6 +330,10 @@ impl Page {
     }
 
     fn rests(&mut self, report: &Report) {
+        if let Some(promise) = report.series.promise.as_ref().filter(|promise| promise.sentence != promise.in_short) {
+            self.heading("The promise in full");
+            self.wrapped("  ", &promise.sentence);
+        }
         for (heading, points) in report.closing_points() {
             if !points.is_empty() {
                 self.heading(heading);

@@ -183,6 +183,9 @@ impl Page<'_> {
                 p class="eyebrow" { "Privacy report · " (report.edition.word()) " edition" }
                 h1 translate="no" { (self.title()) }
                 p class="lead" { (self.subtitle()) }
+                @if let Some(promise) = &report.series.promise {
+                    p { strong { "Promised:" } " " (promise.in_short) }
+                }
             }
             (self.verdict())
             @if let Some(story) = &report.story { (self.story(story)) }

@@ -211,6 +211,7 @@ pub(super) fn project(request: SubjectRequest, progress: Progress<'_>) -> Result
         sources: read.sources,
         notes: gone.chain([note.into()]).collect(),
         assumptions: read.assumptions,
+        has_adopted: read.adopted.is_some(),
         broken: read.broken,
         not_covered: read.adopted.into_iter().chain(read.not_covered).collect(),
         ..About::default()
