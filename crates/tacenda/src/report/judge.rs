@@ -217,8 +217,9 @@ fn at_least(material: &Material<'_>, finding: &FindingFacts) -> u64 {
 
 /// The sentence of a series that fails: who learns what of whom, and the worst of all findings.
 fn too_much(material: &Material<'_>, widest: u64, worst: &FindingFacts, findings: &[FindingFacts]) -> String {
-    let others = match findings.len() {
-        1 => String::new(),
+    // Notes are no accusations: they are counted apart, here as on the page.
+    let others = match findings.iter().filter(|finding| finding.severity != Severity::Note).count() {
+        0 | 1 => String::new(),
         count => format!(" ({} in all)", counted(count as u64, "finding", "findings")),
     };
     let reader = match material.series.releases.len() {
@@ -288,6 +289,12 @@ fn line(material: &Material<'_>) -> String {
     }
 }
 
+/// Whether some release has a sensitive column.
+fn has_values(material: &Material<'_>) -> bool {
+    let traces = material.series.traces;
+    traces.is_empty() || traces.iter().any(|traces| !traces.without_sensitive)
+}
+
 /// What the answers depend on.
 pub fn assumptions(material: &Material<'_>) -> Vec<String> {
     let series = &material.series;
@@ -303,7 +310,7 @@ pub fn assumptions(material: &Material<'_>) -> Vec<String> {
         if !attacker.presence {
             assumptions.push("The attacker does not know who is in which release.".into());
         }
-        if attacker.known_people == 0 {
+        if attacker.known_people == 0 && has_values(material) {
             assumptions.push("The attacker knows no other person's sensitive value.".into());
         }
         if series.knowledge.is_none() {
@@ -357,7 +364,7 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
             ))
         ));
     }
-    if series.knowledge.is_none() && asked(joined) {
+    if series.knowledge.is_none() && asked(joined) && has_values(material) {
         // Some values do change, and the steward knows it. So the sentence says what was assumed, not what is true.
         relied.push(
             "Releases were compared as if nobody's sensitive value had changed. People whose value did change are not \
