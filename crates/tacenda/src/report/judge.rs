@@ -96,6 +96,7 @@ pub fn verdict(
     let gaps = material.assessment.gaps(Severity::Warning).count() as u64;
     let is_judged = |outcome: &Outcome| !matches!(outcome.verdict, Verdict::Measured | Verdict::NotApplicable(_));
     let judged = material.assessment.outcomes.iter().any(is_judged);
+    let nothing = if findings.is_empty() { "Nothing" } else { "Nothing but notes" };
     let (decision, mut sentence) = if let (Some(widest), Some(worst)) = (widest, worst) {
         (Decision::Fail, not_kept(material, findings).unwrap_or_else(|| too_much(material, widest, worst, findings)))
     } else if asked == 0 {
@@ -105,23 +106,23 @@ pub fn verdict(
         }
     } else if gaps > 0 {
         let sentence = format!(
-            "Nothing was found in what was examined of {releases}. That does not prove that nothing is there: {} of {} \
+            "{nothing} was found in what was examined of {releases}. That does not prove that nothing is there: {} of {} \
              questions could not be answered for everyone.",
             number(gaps),
             number(asked)
         );
         (Decision::NotAssessed, sentence)
     } else if has_no_threshold(material) {
-        let sentence = format!("Nothing was found in {releases}, but no threshold was set.");
+        let sentence = format!("{nothing} was found in {releases}, but no threshold was set.");
         (Decision::NotAssessed, sentence)
     } else if !judged {
         let sentence = format!("Nothing was judged in {releases}: no check that applies has a threshold.");
         (Decision::NotAssessed, sentence)
     } else if assumptions.is_empty() {
-        (Decision::Pass, format!("Nothing was found in {releases}: {}.", line(material)))
+        (Decision::Pass, format!("{nothing} was found in {releases}: {}.", line(material)))
     } else {
         let sentence = format!(
-            "Nothing was found in {releases}: {}. This rests on {}.",
+            "{nothing} was found in {releases}: {}. This rests on {}.",
             line(material),
             counted(assumptions.len() as u64, "assumption named below", "assumptions named below")
         );
@@ -158,11 +159,11 @@ pub fn verdict(
 /// The part of the verdict's sentence about what is possible although the promise and the thresholds allow it.
 fn not_promised(material: &Material<'_>, question: &QuestionFacts) -> String {
     let nobody = match material.series.promise {
-        Some(_) => "The promise does not cover",
-        None => "No threshold was set for",
+        Some(_) => "The promise does not prevent",
+        None => "No threshold prevents",
     };
     let why = question.possible.as_deref().unwrap_or("see the question below");
-    format!(" {nobody} {}, and it is possible: {why}.", question.name)
+    format!(" {nobody} {} in this way: {why}.", question.name)
 }
 
 /// The questions with this answer, so that nobody takes them for passed.
@@ -478,7 +479,13 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
         Decision::Fail => {
             let code = &findings[0].code;
             steps.push(explain_step(code));
-            if material.series.releases.len() > 1 {
+            if !material.about.broken.is_empty() {
+                steps.push(
+                    "What the releases made elsewhere gave away stays given away. Inform those who are responsible for the \
+                     data. They decide whether the series goes on: its policy file has the reason why it did."
+                        .into(),
+                );
+            } else if material.series.releases.len() > 1 {
                 steps.push(
                     "A published release cannot be taken back. Inform those who are responsible for the data, and \
                      publish no further releases of this kind."
