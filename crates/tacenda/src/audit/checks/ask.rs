@@ -63,7 +63,7 @@ impl<'a> Ask<'a> {
     }
 
     /// The releases that have a sensitive column.
-    pub(super) fn with_sensitive(&self) -> impl Iterator<Item = (u32, &'a Release)> + use<'a> {
+    pub(in crate::audit) fn with_sensitive(&self) -> impl Iterator<Item = (u32, &'a Release)> + use<'a> {
         let traces = self.series.traces;
         self.releases().filter(move |&(place, _)| !traces[place as usize].without_sensitive)
     }
