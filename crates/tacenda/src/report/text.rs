@@ -379,9 +379,8 @@ mod tests {
         expect![[r#"
             FAIL: Someone who reads both releases can learn too much about at least 2 people. The worst: a group
             has too few people (2 findings in all).
-              Promise (m-invariance): Across all releases of this series, a reader attributes a person's
-              sensitive value correctly with probability at most 1/2. Every way to assign people to rows that
-              fits all releases counts equally.
+              Promised (m-invariance): A person's sensitive value stays one of at least 2, over all releases
+              together, for the reader that the full promise names.
 
             The worst case, step by step
               The attacker knows a person: age and sex.
@@ -420,12 +419,16 @@ mod tests {
                   release 1: loss 0.25
                   series: loss of the last release over the first's not a number
 
+            The promise in full
+              Across all releases of this series, a reader attributes a person's sensitive value correctly with
+              probability at most 1/2. Every way to assign people to rows that fits all releases counts equally.
+
             What this rests on
               - The attacker knows no other person's sensitive value.
               - The private tables were not given: people are counted in the published groups, and one person
                 may be counted more than once.
-              - The publisher keeps each person's value set the same in all releases, as promised. The releases
-                alone cannot show it.
+              - The publisher keeps each person's value set the same in all releases while the value stays, as
+                promised. The releases alone cannot show it.
               - Releases were compared as if nobody's sensitive value had changed. People whose value did change
                 are not covered by these comparisons.
 
@@ -469,11 +472,10 @@ mod tests {
         let report = clean().report(Edition::Auditor);
         expect![[r#"
             PASS WITH NAMED ASSUMPTION: Nothing was found in 2 releases: everyone is in a group of at least 2
-            people and keeps at least 2 possible values. This rests on 4 assumptions named below. Not answered
+            people and keeps at least 2 possible values. This rests on 4 assumptions named below. Not asked
             here: linkability.
-              Promise (m-invariance): Across all releases of this series, a reader attributes a person's
-              sensitive value correctly with probability at most 1/2. Every way to assign people to rows that
-              fits all releases counts equally.
+              Promised (m-invariance): A person's sensitive value stays one of at least 2, over all releases
+              together, for the reader that the full promise names.
 
             Each release alone
                    label       people artificial    groups  smallest   values    share   below k   below l
@@ -492,12 +494,16 @@ mod tests {
               PASS           diversity       How many sensitive values does a group hold?: nothing is there (4 groups)
               PASS           candidates      Which values remain possible for each person?: nothing is there (4 groups)
 
+            The promise in full
+              Across all releases of this series, a reader attributes a person's sensitive value correctly with
+              probability at most 1/2. Every way to assign people to rows that fits all releases counts equally.
+
             What this rests on
               - The attacker knows no other person's sensitive value.
               - The private tables were not given: people are counted in the published groups, and one person
                 may be counted more than once.
-              - The publisher keeps each person's value set the same in all releases, as promised. The releases
-                alone cannot show it.
+              - The publisher keeps each person's value set the same in all releases while the value stays, as
+                promised. The releases alone cannot show it.
               - Releases were compared as if nobody's sensitive value had changed. People whose value did change
                 are not covered by these comparisons.
 
