@@ -1,9 +1,8 @@
 //! One verdict: whatever a series is like, every screen that judges it says the same word in the same colour, and never a
 //! better one than the worst answer to the three questions.
 
-use crate::adopt;
 use crate::kit::{Ended, POLICY, TestProject, patients};
-use crate::views;
+use crate::{adopt, views};
 use serde_json::Value;
 use std::io::Write;
 use std::process::Stdio;
@@ -194,7 +193,8 @@ const EXPECTED: &[[&str; 6]] = &[
     ["adopted and broken", "FAIL", "FAIL", "FAIL", "FAIL", "FAIL"],
     ["retracted", ASSUMING, ASSUMING, ASSUMING, ASSUMING, ASSUMING],
     ["erased", ASSUMING, ASSUMING, ASSUMING, ASSUMING, ASSUMING],
-    ["no sensitive column", ASSUMING, ASSUMING, ASSUMING, ASSUMING, ASSUMING],
+    // With the table nothing is assumed.
+    ["no sensitive column", ASSUMING, ASSUMING, "PASS", "PASS", "PASS"],
     ["linked ids", MORE, MORE, MORE, MORE, MORE],
     // The page was made before anybody compared the releases.
     ["series risk", OPEN, ASSUMING, ASSUMING, ASSUMING, ASSUMING],

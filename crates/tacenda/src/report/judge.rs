@@ -145,8 +145,8 @@ pub fn verdict(
         sentence.push_str(&listed(" Not answered for everyone", questions, Decision::NotAssessed));
         sentence.push_str(&listed(" Not asked here", questions, Decision::NotAsked));
     }
-    // Where nothing was asked, nothing is answered.
-    let is_unasked = questions.iter().all(|question| question.decision == Decision::NotAsked);
+    // Where nothing was asked, nothing is answered. Who audits by some checks only has asked for no more.
+    let is_unasked = asked == 0 && questions.iter().all(|question| question.decision == Decision::NotAsked);
     let is_open = is_unasked || questions.iter().any(|question| question.decision == Decision::NotAssessed);
     let decision = match (passes, is_open, unpromised.count()) {
         (false, _, _) | (true, false, 0) => decision,
