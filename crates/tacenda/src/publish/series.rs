@@ -108,19 +108,9 @@ pub(super) fn read(
             if given.len() != releases.len() {
                 return Err(ProjectError::TruthCount { tables: given.len(), releases: releases.len() });
             }
-            let key = store.seed()?.key("identifier");
-            let mut before: Option<Table> = None;
-            for ((place, given), (_, publication)) in tables.iter_mut().zip(given).zip(&events) {
-                step("reading the private tables");
-                let read =
-                    ingest::read_snapshot(&given.open()?, &policy.schema, &key, &values, &ReadOptions::default())?;
-                let mut table = read.table;
-                project.read_as_of(publication.number, &mut table);
-                project.stay(&mut table, before.as_ref(), &history);
-                values = table.values.clone();
-                before = Some(table.clone());
-                *place = Some(table);
-            }
+            step("reading the private tables");
+            let numbers = events.iter().map(|(_, publication)| publication.number);
+            tables = given_tables(project, given.into_iter().zip(numbers), &mut values, &history)?;
         }
         PrivateTables::Kept => *tables.last_mut().expect("there is a release") = kept,
         PrivateTables::None => (),
@@ -147,6 +137,27 @@ pub(super) fn read(
         broken,
         assumptions,
     })
+}
+
+/// The private tables that were given, each as it was read for its release.
+fn given_tables(
+    project: &Project,
+    given: impl Iterator<Item = (Given, u32)>,
+    values: &mut Values,
+    history: &History,
+) -> Result<Vec<Option<Table>>, ProjectError> {
+    let store = project.store().ok_or(ProjectError::NothingPublished)?;
+    let (key, schema) = (store.seed()?.key("identifier"), &project.policy().schema);
+    let mut tables: Vec<Option<Table>> = Vec::new();
+    for (given, number) in given {
+        let read = ingest::read_snapshot(&given.open()?, schema, &key, values, &ReadOptions::default())?;
+        let mut table = read.table;
+        project.read_as_of(number, &mut table);
+        project.stay(&mut table, tables.last().and_then(Option::as_ref), history);
+        *values = table.values.clone();
+        tables.push(Some(table));
+    }
+    Ok(tables)
 }
 
 /// Whether the gate saw that everyone kept one value set. It must have judged every release, the ledger must vouch for

@@ -552,35 +552,16 @@ pub fn three_questions(
 ) -> Vec<QuestionFacts> {
     let [alone, tied, guessed] = sequence::evidence(sequence);
     let smallest = releases.iter().map(|release| release.risk.smallest_group).min().unwrap_or(0);
-    // A release without a sensitive column has no values, which does not mean too few.
-    let has_values = releases.iter().zip(material.series.traces).filter(|(_, traces)| !traces.without_sensitive);
-    let has_values: Vec<&ReleaseFacts> = match material.series.traces.is_empty() {
-        true => releases.iter().collect(),
-        false => has_values.map(|(release, _)| release).collect(),
-    };
-    let fewest =
-        has_values.iter().map(|release| release.risk.fewest_values).filter(|&fewest| fewest > 0).min().unwrap_or(0);
-    let share = releases.iter().map(|release| release.risk.highest_share).fold(0.0, f64::max);
     let linked = material.series.releases.iter().any(|release| !release.linked.is_empty());
     let is_alone = smallest == 1 || sequence.least_alike == Some(1) || sequence.least_always_together == Some(1);
-    let is_certain = fewest == 1 || sequence.smallest_candidates == Some(1) || sequence.largest_posterior >= Some(1.0);
-    let promise = material.series.promise;
+    let promised = material.series.promise.and_then(|terms| terms.k);
     let asked = Asked { material, findings, assumptions };
-    let singled_out =
-        asked.answer(&SINGLING_OUT, is_alone.then_some("somebody stands alone"), promise.and_then(|terms| terms.k));
+    let singled_out = asked.answer(&SINGLING_OUT, is_alone.then_some("somebody stands alone"), promised);
     let linkable = asked.answer(&LINKABILITY, linked.then_some("ids that link releases are published"), None);
-    let inferable = match has_values.is_empty() && !releases.is_empty() {
-        true => (Decision::NotAsked, None),
-        false => asked.answer(
-            &INFERENCE,
-            is_certain.then_some("somebody has one possible value"),
-            promise.and_then(|terms| terms.l),
-        ),
-    };
     let mut singling = vec![format!("The smallest group of any release holds {}.", people(u64::from(smallest)))];
     singling.extend(material.series.releases.iter().filter_map(Release::alone_sentence).next_back());
     singling.extend(alone);
-    singling.extend(asked.broken_before(promise.and_then(|terms| terms.k)));
+    singling.extend(asked.broken_before(promised));
     singling.extend(evidence(&SINGLING_OUT, findings, material));
     singling.extend(left_open(&SINGLING_OUT, material));
     let mut linking = vec![of_ids(material, linked)];
@@ -588,24 +569,13 @@ pub fn three_questions(
     linking.extend(evidence(&LINKABILITY, findings, material));
     linking.extend(untied(material));
     linking.extend(left_open(&LINKABILITY, material));
-    let mut inferring = Vec::new();
-    if has_values.is_empty() {
-        inferring.push("No column is declared sensitive, so nothing was asked about values.".to_string());
-    } else {
-        inferring.push(format!(
-            "Within one release, the fewest sensitive values of a group are {fewest}, and the largest share of one value is {}.",
-            percent(share)
-        ));
-        inferring.extend(guessed);
-        inferring.extend(asked.broken_before(promise.and_then(|terms| terms.l)));
-        inferring.extend(is_unseated(material).then(|| {
-            "Some releases were made elsewhere. Without the private tables it is open who is in which of their groups, and for \
-             these people the promise is not proved."
-                .to_string()
-        }));
-        inferring.extend(evidence(&INFERENCE, findings, material));
-        inferring.extend(left_open(&INFERENCE, material));
-    }
+    let (inferable, inferring) = match has_values(material) {
+        true => asked.of_values(releases, sequence, guessed),
+        false => {
+            let nothing = "No column is declared sensitive, so nothing was asked about values.";
+            ((Decision::NotAsked, None), vec![nothing.to_string()])
+        }
+    };
     vec![
         QuestionFacts {
             name: "singling out".into(),
@@ -682,6 +652,37 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
+    /// The answer about values, and its evidence.
+    fn of_values(
+        &self,
+        releases: &[ReleaseFacts],
+        sequence: &SequenceFacts,
+        guessed: Vec<String>,
+    ) -> ((Decision, Option<String>), Vec<String>) {
+        // A release without a sensitive column has no values, which does not mean too few.
+        let telling = releases.iter().filter(|release| release.has_values());
+        let fewest = telling.map(|release| release.risk.fewest_values).min().unwrap_or(0);
+        let share = releases.iter().map(|release| release.risk.highest_share).fold(0.0, f64::max);
+        let is_certain =
+            fewest == 1 || sequence.smallest_candidates == Some(1) || sequence.largest_posterior >= Some(1.0);
+        let promised = self.material.series.promise.and_then(|terms| terms.l);
+        let answer = self.answer(&INFERENCE, is_certain.then_some("somebody has one possible value"), promised);
+        let mut said = vec![format!(
+            "Within one release, the fewest sensitive values of a group are {fewest}, and the largest share of one value is {}.",
+            percent(share)
+        )];
+        said.extend(guessed);
+        said.extend(self.broken_before(promised));
+        said.extend(is_unseated(self.material).then(|| {
+            "Some releases were made elsewhere. Without the private tables it is open who is in which of their groups, and for \
+             these people the promise is not proved."
+                .to_string()
+        }));
+        said.extend(evidence(&INFERENCE, self.findings, self.material));
+        said.extend(left_open(&INFERENCE, self.material));
+        (answer, said)
+    }
+
     /// The answer to one question, and what is possible although no promise covers it. `plain` is a fact that answers
     /// the question with yes, whatever was promised. `promised` is the least number that the promise states here.
     fn answer(&self, bearing: &Bearing, plain: Option<&str>, promised: Option<u32>) -> (Decision, Option<String>) {
