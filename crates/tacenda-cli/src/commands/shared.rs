@@ -170,9 +170,14 @@ pub fn summary_text(summary: &Summary, headline: &str) -> String {
     if let Some(errors) = &summary.count_errors {
         line("simple counts", errors.line());
     }
-    match summary.findings.is_empty() {
-        true => line("promise", format!("kept. {}", summary.promise_in_short)),
-        false => line("promise", format!("BROKEN, on made-up data. {}", summary.promise_in_short)),
+    let said = match (summary.findings.is_empty(), summary.not_kept.is_empty()) {
+        (true, true) => "kept",
+        (true, false) => "NOT KEPT by the series; this release adds no fault",
+        (false, _) => "BROKEN, on made-up data",
+    };
+    line("promise", format!("{said}. {}", summary.promise_in_short));
+    for broken in &summary.not_kept {
+        line("", broken.clone());
     }
     for finding in &summary.findings {
         line("finding", finding.clone());

@@ -41,7 +41,13 @@ fn text(report: &ShowReport) -> String {
     }
     line("loss", shared::loss_line(&report.loss));
     line("", shared::loss_more(&report.loss));
-    line("promise", report.promise.clone());
+    line("promise", report.promise_in_short.clone());
+    for broken in &report.not_kept {
+        line("NOT KEPT", broken.clone());
+    }
+    if report.promise != report.promise_in_short {
+        line("in full", report.promise.clone());
+    }
     for limit in &report.limits {
         line("but", limit.clone());
     }

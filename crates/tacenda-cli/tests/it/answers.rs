@@ -65,7 +65,7 @@ fn one_newcomer_is_singled_out_whatever_the_line() {
             let (decision, evidence) = answer(&report, question);
             assert_eq!(decision, word, "{question}: {evidence}");
             let sentence = report["verdict"]["sentence"].as_str().unwrap();
-            assert!(sentence.contains("and it is possible: ") || word == "FAIL", "{report}");
+            assert!(sentence.contains(" in this way: ") || word == "FAIL", "{report}");
             assert!(evidence.contains("A721"), "{evidence}");
         }
     }
@@ -85,7 +85,7 @@ fn who_is_certain_is_inferred_whatever_the_line() {
     assert_eq!(report["sequence"]["smallest_candidates"], 1);
     let (decision, evidence) = answer(&report, "inference");
     assert_eq!((decision.as_str(), report["verdict"]["decision"].as_str()), ("NOT PROMISED", Some("NOT PROMISED")));
-    assert!(report["verdict"]["sentence"].to_string().contains("and it is possible: "), "{}", report["verdict"]);
+    assert!(report["verdict"]["sentence"].to_string().contains(" in this way: "), "{}", report["verdict"]);
     assert!(evidence.contains("A731"), "{evidence}");
 }
 
@@ -119,14 +119,14 @@ fn what_was_not_asked_is_not_passed() {
     let project = TestProject::with(&[("r1.csv", &table(&before)), ("r2.csv", &table(&after))]);
     let report = json(&project, &[&["audit", "r1.csv", "r2.csv"][..], &AGE].concat());
     let (decision, evidence) = answer(&report, "linkability");
-    assert_eq!(decision, "NOT ASSESSED", "{evidence}");
+    assert_eq!(decision, "NOT ASKED", "{evidence}");
     assert!(evidence.contains("were not examined: correspondence (people left"), "{evidence}");
     let alone = json(&project, &[&["audit", "r1.csv"][..], &AGE].concat());
     assert_eq!(alone["verdict"]["decision"], "PASS WITH NAMED ASSUMPTION");
     let sentence = alone["verdict"]["sentence"].as_str().unwrap();
     assert!(
         sentence.contains("The private tables were not given, so ")
-            && sentence.ends_with("not asked. Not answered here: linkability."),
+            && sentence.ends_with("not asked. Not asked here: linkability."),
         "{sentence}"
     );
     assert!(alone["not_covered"].to_string().contains("equivalence"), "{}", alone["not_covered"]);

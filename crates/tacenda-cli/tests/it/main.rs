@@ -20,5 +20,6 @@ mod schema;
 mod transcripts;
 mod trust;
 mod vault;
+mod verdicts;
 mod views;
 mod ways;

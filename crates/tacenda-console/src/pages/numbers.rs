@@ -43,6 +43,10 @@ pub fn summary(summary: &Summary) -> Markup {
     }
     html! {
         @match summary.findings.is_empty() {
+            true if !summary.not_kept.is_empty() => {
+                p { strong { "The series does not keep the promise. This release adds no fault." } " " (summary.promise_in_short) }
+                (english(&summary.not_kept))
+            }
             true => { p { strong { "The promise is kept." } " " (summary.promise_in_short) } }
             false => { p { strong { "The promise is BROKEN, on made-up data." } " " (summary.promise_in_short) } }
         }

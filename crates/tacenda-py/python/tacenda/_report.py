@@ -65,7 +65,8 @@ class Report:
         return self.text
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.decision}, {len(self.findings)} findings)"
+        notes = sum(finding.severity == "note" for finding in self.findings)
+        return f"{type(self).__name__}({self.decision}, {len(self.findings) - notes} findings, {notes} notes)"
 
     def _repr_html_(self) -> str:
         return _html.page(self.html)

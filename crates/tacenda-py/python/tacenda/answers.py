@@ -894,6 +894,8 @@ class ProblemReport(Answer):
 class PromiseFacts(Answer):
     """What was promised."""
 
+    in_short: str
+    """The promise in one short sentence."""
     limits: List[str]
     """What it does not cover."""
     model: str
@@ -903,7 +905,7 @@ class PromiseFacts(Answer):
     parameters: List[str]
     """Its parameters, such as `m = 4`."""
     sentence: str
-    """The promise in one sentence, with the attacker."""
+    """The promise in full, with the attacker."""
 
 
 class PromiseRow(Answer):
@@ -1221,10 +1223,14 @@ class ShowReport(Answer):
     """What the promise does not cover."""
     loss: Any
     """Loss measures; docs/formats.md defines them."""
+    not_kept: List[str]
+    """That releases of its series were made elsewhere and do not keep the promise, one sentence each, if the ledger says so."""
     owed: List[OwedDelivery]
     """To which databases of the project's policy file it is owed."""
     promise: str
-    """The promise, in one sentence."""
+    """The promise in full."""
+    promise_in_short: str
+    """The promise in one short sentence."""
     release: int
     """The release's number."""
     rows: int
@@ -1364,6 +1370,8 @@ class Summary(Answer):
     """Loss measures; docs/formats.md defines them."""
     needs_reason: bool
     """Whether the policy file must give a reason before this can be published."""
+    not_kept: List[str]
+    """How earlier releases that were made elsewhere break it, one sentence each. Then the series does not keep it."""
     notes: List[str]
     """What was concluded about the input, and warnings with a code."""
     people: int

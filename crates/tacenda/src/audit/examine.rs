@@ -142,11 +142,21 @@ fn places_people(check: Check) -> bool {
     of_groups || matches!(check, Changes | Equivalence | EverLinked | Posterior | Rerun | Waiting)
 }
 
+/// Whether a check asks about the values of people.
+fn asks_of_values(check: Check) -> bool {
+    use Check::{Changes, Equivalence, EverLinked, Learned, Posterior, Waiting};
+    matches!(check, Changes | Equivalence | EverLinked | Learned | Posterior | Waiting)
+}
+
 fn answer(check: Check, ask: &Ask<'_>) -> Outcome {
     // A person whom no group covers shows that the reading is wrong, so its findings about others may be wrong too.
     if ask.series.knowledge.is_some_and(Knowledge::is_doubted) && places_people(check) {
         let verdict = Verdict::NotAssessed(Reason::ReadingDoubted);
         return Outcome { verdict, ..Outcome::new(check, Coverage::default()) };
+    }
+    // Without values there is nothing that private tables could answer.
+    if asks_of_values(check) && ask.with_sensitive().next().is_none() {
+        return Outcome::not_applicable(check, Reason::NoSensitiveColumn);
     }
     match check {
         Check::GroupSizes => checks::group_sizes::check(ask),

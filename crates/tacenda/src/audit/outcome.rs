@@ -151,11 +151,11 @@ impl fmt::Display for Theorem {
         out.write_str(match self {
             Theorem::EquallyLikely => {
                 "by a theorem (science A3.10): every group has each of its values equally often, which was checked \
-                 here; and everyone kept one value set, which the gate checked before each release"
+                 here; and everyone kept one value set while their value stayed, which the gate checked before each release"
             }
             Theorem::EquallyLikelyAsPromised => {
                 "by a theorem (science A3.10): every group has each of its values equally often, which was checked here; and everyone \
-                 keeps one value set, which is promised"
+                 keeps one value set while their value stays, which is promised"
             }
             Theorem::StillPossible => {
                 "by a theorem (science A3.10): every group has each of its values equally often, and everyone can have kept one value \

@@ -146,6 +146,12 @@ impl Terms {
         }
     }
 
+    /// The same of a series in which a release is known to break it: then nothing is concluded from its being kept.
+    #[must_use]
+    pub fn not_kept(self) -> Terms {
+        Terms { keeps_value_sets: false, groups: GroupRule::Open, ..self }
+    }
+
     /// Whether newcomers are hidden among themselves because nobody leaves and value sets are kept.
     pub fn only_adds(&self) -> bool {
         !self.lets_people_leave && self.keeps_value_sets

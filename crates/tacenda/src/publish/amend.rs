@@ -83,6 +83,19 @@ impl Amended {
         }
     }
 
+    /// Reads the table of an earlier release as it was read then: values that were listed later are `other`.
+    pub(super) fn read_as_of(&self, release: u32, schema: &Schema, table: &mut Table) {
+        for (attribute, quasi) in schema.quasi.iter().enumerate() {
+            let (Some(other), Some(added)) = (quasi.other(), self.added.get(&quasi.name)) else { continue };
+            let tree = quasi.hierarchy().expect("only categories have leaves");
+            let later = added.iter().filter(|(_, listed)| **listed > release);
+            let later: Vec<u32> = later.filter_map(|(leaf, _)| tree.leaf(leaf)).collect();
+            let is_later = |row: &Row| later.contains(&table.quasi(attribute)[row.index()]);
+            let moved: Vec<Row> = table.rows().filter(is_later).collect();
+            table.set(attribute, &moved, other);
+        }
+    }
+
     /// Keeps people at `other` if they were published as `other`, because their value was not listed then. They stay
     /// `other` while they are in the data, even if their value is listed later. A person who was away is read with the
     /// new list.

@@ -23,7 +23,7 @@ use crate::publish::backup::{back_up, file_by, rotate};
 use crate::publish::forecast::forecast;
 use crate::publish::free_memory::free_memory;
 use crate::publish::on_disk::{self, BYTES_ON_DISK, Everyone, Making, NextPeople, OnDisk, PEOPLE_PER_FILE};
-use crate::publish::report::{page, series_report, software};
+use crate::publish::report::{Past, page, series_report, software};
 use crate::publish::signed::{assert_rules, introduction, sign_staged};
 use crate::publish::staged::write_staged;
 use crate::publish::views::{NewView, Setting, narrow, prepare_setting};
@@ -213,6 +213,8 @@ pub struct Rehearsal {
     pub count_errors: Option<CountErrors>,
     /// Warnings for the steward, each with a code. Private.
     pub warnings: Vec<String>,
+    /// How earlier releases that were made elsewhere break the promise, one sentence each.
+    pub not_kept: Vec<String>,
     /// The keyed digest of the input that the ledger will have.
     pub source: String,
     /// The hash of the ledger's last line.
@@ -808,6 +810,7 @@ impl Project {
             query_error: None,
             count_errors: None,
             warnings,
+            not_kept: self.store.as_ref().map_or_else(Vec::new, series::not_kept),
             source,
             ledger_head: self.store.as_ref().map_or("", Store::head).to_string(),
             approval: None,
@@ -880,12 +883,8 @@ impl Project {
         self.assert_signatures(rehearsal.approval.as_ref())?;
         let release = &prepared.release;
         let mut facts = self.manifest_facts(rehearsal);
-        let told = self
-            .store
-            .iter()
-            .flat_map(|store| series::adopted(store).into_iter().chain(retract::told(store)))
-            .collect();
-        let page = page(&self.loaded.policy, prepared, &facts.software, &self.loaded.digest, told);
+        let past = self.store.as_ref().map_or_else(Past::default, Past::of);
+        let page = page(&self.loaded.policy, prepared, &facts.software, &self.loaded.digest, past);
         // The manifest lists it with its digest.
         facts.more_files.push((REPORT.into(), page));
         facts.more_files.extend(self.signer().map(|signer| introduction(signer)));
@@ -950,6 +949,11 @@ impl Project {
     /// The remembered part of the policy.
     pub(super) fn remembered(&self) -> Remembered {
         Remembered::of(&self.loaded.policy).with_added(self.amended.added().clone())
+    }
+
+    /// Reads the table of an earlier release as it was read then (see [`Amended::read_as_of`]).
+    pub(super) fn read_as_of(&self, release: u32, table: &mut Table) {
+        self.amended.read_as_of(release, &self.loaded.policy.schema, table);
     }
 
     /// Keeps people of a table at `other` if they were there before (see [`Amended::stay`]).

@@ -4,7 +4,9 @@
 //! bytes. The report on the series reads every release back from its folder, as a recipient would, and attacks them
 //! all. The vault is opened only if the edition may use it.
 
-use crate::audit::{Assessment, Attacker, Budget, Check, Rerun, Series, Thresholds, Traces, examine};
+use crate::audit::{
+    Assessment, Attacker, Budget, Check, Finding, Outcome, Rerun, Series, Thresholds, Traces, examine, examine_only,
+};
 use crate::ingest::Given;
 use crate::ledger::Store;
 use crate::model::{History, Language, Scope, Table};
@@ -37,52 +39,85 @@ pub struct ReportRequest {
     pub language: Option<Language>,
 }
 
+/// What the page of a release says of earlier ones.
+#[derive(Debug, Default)]
+pub(super) struct Past {
+    /// Which were made elsewhere, and which were withdrawn; one sentence each.
+    pub told: Vec<String>,
+    /// Whether some were made elsewhere.
+    pub has_adopted: bool,
+    /// How these break the promise.
+    pub broken: Vec<Finding>,
+}
+
+impl Past {
+    /// What the ledger knows.
+    pub fn of(store: &Store) -> Past {
+        let adopted = series::adopted(store);
+        Past {
+            has_adopted: adopted.is_some(),
+            told: adopted.into_iter().chain(retract::told(store)).collect(),
+            broken: series::broken(store),
+        }
+    }
+}
+
 /// The page for recipients of one release, made before anyone has it.
-/// `adopted` says which earlier releases were made elsewhere.
-pub fn page(
+pub(super) fn page(
     policy: &PolicyFile,
     prepared: &Prepared,
     software: &str,
     policy_digest: &str,
-    told: Vec<String>,
+    past: Past,
 ) -> Vec<u8> {
     let terms = policy.first_promise().terms();
     let named = names(policy);
     let about = About {
-        not_covered: told.into_iter().chain(named.not_covered.iter().cloned()).collect(),
+        not_covered: past.told.into_iter().chain(named.not_covered.iter().cloned()).collect(),
         software: software.into(),
         policy_sha256: Some(policy_digest.into()),
         gate: match prepared.findings() {
             [] => Gate::FoundNothing,
             findings => Gate::Found(findings.to_vec()),
         },
+        has_adopted: past.has_adopted,
+        broken: past.broken,
         ..named
     };
-    let traces = [Traces { counterfeits_known: true, ..Traces::default() }];
+    let without_sensitive = prepared.schema.sensitive.is_empty();
+    let traces = [Traces { counterfeits_known: true, without_sensitive, ..Traces::default() }];
+    let series = Series {
+        schema: &prepared.schema,
+        releases: slice::from_ref(&prepared.release),
+        traces: &traces,
+        promise: Some(&terms),
+        knowledge: None,
+        permanent: &[],
+        population: None,
+        households: None,
+        rerun: None,
+    };
+    let (attacker, budget) = (Attacker::default(), Budget::default());
     let material = Material {
         edition: Edition::Recipient,
-        series: Series {
-            schema: &prepared.schema,
-            releases: slice::from_ref(&prepared.release),
-            traces: &traces,
-            promise: Some(&terms),
-            knowledge: None,
-            permanent: &[],
-            population: None,
-            households: None,
-            rerun: None,
-        },
-        assessment: &Assessment::default(),
-        attacker: Attacker::default(),
+        series,
+        assessment: &Assessment { at_two: in_sight(&series, attacker, &budget), ..Assessment::default() },
+        attacker,
         thresholds: Thresholds::of(&terms),
         about: &about,
         names: Names::Coded,
-        budget: Budget::default(),
+        budget,
         governance: None,
         private: None,
         has_truth: false,
     };
     report::html(&Report::new(&material)).into_bytes()
+}
+
+/// What anyone sees in a release alone, although no promise covers it: the report on the series says it of this release, too.
+fn in_sight(series: &Series<'_>, attacker: Attacker, budget: &Budget) -> Vec<Outcome> {
+    let (two, seen) = (Thresholds::default(), [Check::GroupSizes, Check::Diversity, Check::Boundaries]);
+    examine_only(series, attacker, &two, budget, &|_| (), &seen).outcomes
 }
 
 /// The report on everything a project has published.
@@ -104,7 +139,7 @@ pub fn series_report(
     let tables: Option<Vec<&Table>> = read.tables.iter().map(Option::as_ref).collect();
     let seed = store.seed().ok();
     let rerun = tables.zip(seed).map(|(tables, seed)| Remaking { policy, seed, tables, releases: &read.releases });
-    let terms = policy.first_promise().terms();
+    let terms = read.terms(policy);
     let thresholds = Thresholds::of(&terms);
     let series = Series {
         schema: &policy.schema,
@@ -180,6 +215,8 @@ fn about_series(
         made_at: is_private.then(now),
         sources: read.sources.clone(),
         gate: if policy.is_study() { Gate::NotAsked } else { Gate::FoundNothing },
+        has_adopted: read.adopted.is_some(),
+        broken: read.broken.clone(),
         not_covered: read.adopted.iter().cloned().chain(not_covered).collect(),
         ..names(policy)
     }

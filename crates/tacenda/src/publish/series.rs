@@ -1,12 +1,12 @@
 //! Everything that a project has published, read back from its folders as a recipient would, and the private tables if
 //! they are available. Releases made elsewhere are read in their original form.
 
-use crate::audit::Traces;
 use crate::audit::knowledge::Knowledge;
+use crate::audit::{Fault, Finding, Traces};
 use crate::folder::ReceivedRelease;
 use crate::ingest::{Given, ReadOptions};
 use crate::ledger::{Event, Publication, Store, What};
-use crate::model::{History, Membership, Release, Row, Schema, Table, Values};
+use crate::model::{History, Membership, Release, Row, Schema, Table, Terms, Values};
 use crate::promise::PolicyFile;
 use crate::publish::report::beside;
 use crate::publish::{Project, ProjectError, Remaking, adopt, retract};
@@ -43,6 +43,8 @@ pub struct PublishedSeries {
     pub not_covered: Vec<String>,
     /// The sentence that some releases were made elsewhere, if some were.
     pub adopted: Option<String>,
+    /// How those break the promise, as the auditor found when they were adopted.
+    pub broken: Vec<Finding>,
     /// What was assumed about the publishers of those, one sentence each.
     pub assumptions: Vec<String>,
 }
@@ -53,6 +55,12 @@ impl PublishedSeries {
         let tables: Option<Vec<&Table>> = self.tables.iter().map(Option::as_ref).collect();
         let knowledge = tables.map(|tables| Knowledge::from_published(tables.into_iter().zip(&self.left_out)));
         knowledge.map(|knowledge| knowledge.with_kept_sets(self.kept_sets))
+    }
+
+    /// The promise of the policy, as far as conclusions may rest on its being kept.
+    pub fn terms(&self, policy: &PolicyFile) -> Terms {
+        let terms = policy.first_promise().terms();
+        if self.broken.is_empty() { terms } else { terms.not_kept() }
     }
 }
 
@@ -100,18 +108,9 @@ pub(super) fn read(
             if given.len() != releases.len() {
                 return Err(ProjectError::TruthCount { tables: given.len(), releases: releases.len() });
             }
-            let key = store.seed()?.key("identifier");
-            let mut before: Option<Table> = None;
-            for (place, given) in tables.iter_mut().zip(given) {
-                step("reading the private tables");
-                let read =
-                    ingest::read_snapshot(&given.open()?, &policy.schema, &key, &values, &ReadOptions::default())?;
-                let mut table = read.table;
-                project.stay(&mut table, before.as_ref(), &history);
-                values = table.values.clone();
-                before = Some(table.clone());
-                *place = Some(table);
-            }
+            step("reading the private tables");
+            let numbers = events.iter().map(|(_, publication)| publication.number);
+            tables = given_tables(project, given.into_iter().zip(numbers), &mut values, &history)?;
         }
         PrivateTables::Kept => *tables.last_mut().expect("there is a release") = kept,
         PrivateTables::None => (),
@@ -125,8 +124,40 @@ pub(super) fn read(
     let left_out = made_again(project, &releases, &tables, &left_out).unwrap_or(left_out);
     let sources = events.iter().map(|(event, publication)| source(&event.at, store, publication)).collect();
     let not_covered = not_covered(policy, store, &events);
-    let adopted = adopted(store);
-    Ok(PublishedSeries { releases, traces, sources, tables, left_out, kept_sets, not_covered, adopted, assumptions })
+    let (adopted, broken) = (adopted(store), broken(store));
+    Ok(PublishedSeries {
+        releases,
+        traces,
+        sources,
+        tables,
+        left_out,
+        kept_sets,
+        not_covered,
+        adopted,
+        broken,
+        assumptions,
+    })
+}
+
+/// The private tables that were given, each as it was read for its release.
+fn given_tables(
+    project: &Project,
+    given: impl Iterator<Item = (Given, u32)>,
+    values: &mut Values,
+    history: &History,
+) -> Result<Vec<Option<Table>>, ProjectError> {
+    let store = project.store().ok_or(ProjectError::NothingPublished)?;
+    let (key, schema) = (store.seed()?.key("identifier"), &project.policy().schema);
+    let mut tables: Vec<Option<Table>> = Vec::new();
+    for (given, number) in given {
+        let read = ingest::read_snapshot(&given.open()?, schema, &key, values, &ReadOptions::default())?;
+        let mut table = read.table;
+        project.read_as_of(number, &mut table);
+        project.stay(&mut table, tables.last().and_then(Option::as_ref), history);
+        *values = table.values.clone();
+        tables.push(Some(table));
+    }
+    Ok(tables)
 }
 
 /// Whether the gate saw that everyone kept one value set. It must have judged every release, the ledger must vouch for
@@ -163,6 +194,34 @@ pub(super) fn adopted(store: &Store) -> Option<String> {
         }
     };
     Some(format!("{which} made elsewhere and adopted: this project did not judge {them} before publication."))
+}
+
+/// How releases made elsewhere break the promise, as the auditor found when they were adopted. The ledger has the codes; it
+/// does not say how many people they concern.
+pub(super) fn broken(store: &Store) -> Vec<Finding> {
+    let adopted = store.events().iter().filter(|event| event.is_adoption()).filter_map(|event| event.publication());
+    let faults = adopted.flat_map(|publication| {
+        let codes = publication.numbers.findings.iter().flatten();
+        codes.map(|code| (publication.number, code))
+    });
+    let mut broken = Vec::new();
+    for (release, code) in faults {
+        let Some(&fault) = Fault::ALL.iter().find(|fault| fault.code() == code) else { continue };
+        let finding =
+            Finding { fault, release, people: 0, groups: 0, example: None, others: Vec::new(), witness: None };
+        if !broken.contains(&finding) {
+            broken.push(finding);
+        }
+    }
+    broken
+}
+
+/// The same in one sentence each.
+pub(crate) fn not_kept(store: &Store) -> Vec<String> {
+    let said = |old: &Finding| {
+        format!("release {} was made elsewhere and does not keep the promise: {}", old.release, old.fault.title())
+    };
+    broken(store).iter().map(said).collect()
 }
 
 /// Views made elsewhere have no folder here; only the vault holds them.

@@ -20,10 +20,16 @@ pub fn brief(report: &Report) -> String {
     heading(&mut page, &format!("Are the releases of {title} anonymous? A summary"));
     let answer = match report.verdict.decision {
         Decision::Fail => "NO, not as they are.",
-        Decision::NotAssessed => "NOT KNOWN. Nothing was found, but not everything could be examined.",
+        Decision::NotAssessed | Decision::NotAsked => {
+            "NOT KNOWN. Nothing that fails was found, but not everything could be examined."
+        }
         Decision::NotPromised => "NOT FULLY. What was promised or asked for holds, but more can be learned.",
-        Decision::PassAssuming => "NOTHING WAS FOUND. This holds if the assumptions below do.",
-        Decision::Pass => "NOTHING WAS FOUND.",
+        Decision::PassAssuming if report.findings.is_empty() => {
+            "NOTHING WAS FOUND. This holds if the assumptions below do."
+        }
+        Decision::PassAssuming => "NOTHING BUT NOTES WAS FOUND. This holds if the assumptions below do.",
+        Decision::Pass if report.findings.is_empty() => "NOTHING WAS FOUND.",
+        Decision::Pass => "NOTHING BUT NOTES WAS FOUND.",
     };
     item(&mut page, "", answer);
     item(&mut page, "", &report.verdict.sentence);
@@ -149,7 +155,7 @@ mod tests {
         }]);
         unpromised.assessment.at_two.push(outcome);
         let told = brief(&unpromised.report(Edition::Auditor));
-        assert!(told.contains("it is possible: a group has one person (1 person)"), "{told}");
+        assert!(told.contains("in this way: a group has one person (1 person)"), "{told}");
         for page in [page, brief(&clean().report(Edition::Auditor)), told] {
             let is_code = |word: &&str| {
                 word.len() == 4 && word.starts_with('A') && word[1..].bytes().all(|byte| byte.is_ascii_digit())

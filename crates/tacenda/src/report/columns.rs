@@ -89,16 +89,18 @@ pub fn promise(promise: &Terms, not_covered: &[String]) -> PromiseFacts {
     PromiseFacts {
         model: promise.name.into(),
         parameters: promise.parameters.clone(),
+        in_short: promise.short(),
         sentence: promise.sentence.clone(),
         limits: not_covered.iter().cloned().chain(promise.limits.iter().copied().map(String::from)).collect(),
         one_in: promise.one_in(),
     }
 }
 
-/// The risk a promise is about.
-pub fn risk_kind(promise: Option<&Terms>) -> RiskKind {
+/// The risk a promise is about. Without a sensitive column nobody's value can be guessed.
+pub fn risk_kind(promise: Option<&Terms>, has_values: bool) -> RiskKind {
     match promise.map(|promise| promise.hides) {
         Some(Hides::Identity(_)) => RiskKind::Identity,
-        _ => RiskKind::Inference,
+        _ if has_values => RiskKind::Inference,
+        _ => RiskKind::Identity,
     }
 }

@@ -6,7 +6,7 @@
 use crate::audit::{Severity, VerdictWord};
 use crate::measure::CountErrors;
 use crate::model::{Language, Role};
-use crate::report::words::{counted, list, number, percent};
+use crate::report::words::{counted, list, number, people, percent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -47,6 +47,10 @@ pub enum Decision {
     /// Some question could not be answered for everyone.
     #[serde(rename = "NOT ASSESSED")]
     NotAssessed,
+    /// Of one question: neither the promise nor a threshold asks it, or nothing that was checked answers it. The verdict names
+    /// it, and never has this word itself.
+    #[serde(rename = "NOT ASKED")]
+    NotAsked,
 }
 
 /// Which risk is divided into classes.
@@ -132,7 +136,10 @@ pub struct PromiseFacts {
     pub model: String,
     /// Its parameters, such as `m = 4`.
     pub parameters: Vec<String>,
-    /// The promise in one sentence, with the attacker.
+    /// The promise in one short sentence.
+    #[serde(default)]
+    pub in_short: String,
+    /// The promise in full, with the attacker.
     pub sentence: String,
     /// What it does not cover.
     pub limits: Vec<String>,
@@ -459,7 +466,19 @@ impl StepFacts {
     }
 }
 
+impl Report {
+    /// Whether some release has a sensitive column. Otherwise no form says anything about values.
+    pub fn has_values(&self) -> bool {
+        self.releases.iter().any(ReleaseFacts::has_values)
+    }
+}
+
 impl ReleaseFacts {
+    /// Whether it has a sensitive column.
+    pub fn has_values(&self) -> bool {
+        self.risk.fewest_values > 0
+    }
+
     /// How suppressed rows change the numbers, if there are some.
     pub fn suppressed_in_words(&self) -> Option<String> {
         let apart = &self.risk.without_suppressed;
@@ -487,6 +506,16 @@ impl WitnessFacts {
 }
 
 impl FindingFacts {
+    /// How many people it concerns, in words. The ledger does not count those of a release that was made elsewhere.
+    pub fn people_in_words(&self) -> String {
+        if self.is_counted() { people(self.people) } else { "people not counted".into() }
+    }
+
+    /// Whether its people were counted.
+    pub fn is_counted(&self) -> bool {
+        self.people > 0 || self.check != GATE
+    }
+
     /// All releases that it needs, ascending.
     pub fn releases(&self) -> Vec<u32> {
         let mut releases = self.others.clone();
@@ -860,6 +889,7 @@ impl Decision {
             Decision::NotPromised => "NOT PROMISED",
             Decision::Fail => "FAIL",
             Decision::NotAssessed => "NOT ASSESSED",
+            Decision::NotAsked => "NOT ASKED",
         }
     }
 }

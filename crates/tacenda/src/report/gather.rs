@@ -84,6 +84,10 @@ pub struct About {
     pub sources: Vec<ReleaseOrigin>,
     /// The gate's judgement before the releases were published.
     pub gate: Gate,
+    /// Whether some releases were made elsewhere and adopted.
+    pub has_adopted: bool,
+    /// How these break the promise.
+    pub broken: Vec<Finding>,
     /// What is not covered, besides what the promise itself names, one sentence each.
     pub not_covered: Vec<String>,
     /// Why the risk of comparing releases was accepted, if the policy file says so.
@@ -160,7 +164,8 @@ impl Report {
         let series = &material.series;
         let about = material.about;
         let may = May::of(material);
-        let risk = columns::risk_kind(series.promise);
+        let has_values = series.traces.is_empty() || series.traces.iter().any(|traces| !traces.without_sensitive);
+        let risk = columns::risk_kind(series.promise, has_values);
         let least = series.promise.map_or(material.thresholds.k, |promise| promise.least_group);
         let lens = Lens { schema: series.schema, thresholds: material.thresholds, least, risk };
         let releases: Vec<ReleaseFacts> = series
@@ -265,7 +270,8 @@ fn findings(material: &Material<'_>, may: &May, codes: &mut Codes<'_>) -> Vec<Fi
         Gate::Found(findings) => &findings[..],
         _ => &[],
     };
-    let mut all: Vec<(&str, &Finding)> = found.chain(at_the_gate.iter().map(|finding| (GATE, finding))).collect();
+    let at_the_gate = at_the_gate.iter().chain(&material.about.broken).map(|finding| (GATE, finding));
+    let mut all: Vec<(&str, &Finding)> = found.chain(at_the_gate).collect();
     all.sort_by(|(_, a), (_, b)| {
         let worse = b.fault.severity().cmp(&a.fault.severity()).then(b.people.cmp(&a.people));
         worse.then(a.fault.code().cmp(b.fault.code())).then(a.release.cmp(&b.release)).then(a.others.cmp(&b.others))

@@ -3,11 +3,12 @@
 //!
 //! "Not assessed" never counts as a pass.
 
-use crate::audit::{Check, Coverage, Fault, Outcome, Reason, Severity, Verdict, WayOut};
+use crate::audit::{Check, Coverage, Fault, Finding, Outcome, Reason, Severity, Verdict, WayOut};
 use crate::model::{Reader, Release, Scope};
 use crate::report::words::{capital, clean, counted, list, number, people, percent};
 use crate::report::{
-    Decision, Edition, FindingFacts, Gate, Material, QuestionFacts, ReleaseFacts, SequenceFacts, VerdictFacts, sequence,
+    Decision, Edition, FindingFacts, GATE, Gate, Material, QuestionFacts, ReleaseFacts, SequenceFacts, VerdictFacts,
+    sequence,
 };
 
 /// What bears on one of the three questions.
@@ -79,7 +80,7 @@ impl Bearing {
     }
 }
 
-/// The overall verdict. It is never better than the answers to the three questions, and names those that are open.
+/// The overall verdict. It is never better than the worst answer to the three questions, and names those that were not asked.
 pub fn verdict(
     material: &Material<'_>,
     findings: &[FindingFacts],
@@ -95,8 +96,9 @@ pub fn verdict(
     let gaps = material.assessment.gaps(Severity::Warning).count() as u64;
     let is_judged = |outcome: &Outcome| !matches!(outcome.verdict, Verdict::Measured | Verdict::NotApplicable(_));
     let judged = material.assessment.outcomes.iter().any(is_judged);
+    let nothing = if findings.is_empty() { "Nothing" } else { "Nothing but notes" };
     let (decision, mut sentence) = if let (Some(widest), Some(worst)) = (widest, worst) {
-        (Decision::Fail, too_much(material, widest, worst, findings))
+        (Decision::Fail, not_kept(material, findings).unwrap_or_else(|| too_much(material, widest, worst, findings)))
     } else if asked == 0 {
         match material.about.gate {
             Gate::NotAsked => (Decision::NotAssessed, format!("Nothing was checked in {releases}.")),
@@ -104,23 +106,23 @@ pub fn verdict(
         }
     } else if gaps > 0 {
         let sentence = format!(
-            "Nothing was found in what was examined of {releases}. That does not prove that nothing is there: {} of {} \
+            "{nothing} was found in what was examined of {releases}. That does not prove that nothing is there: {} of {} \
              questions could not be answered for everyone.",
             number(gaps),
             number(asked)
         );
         (Decision::NotAssessed, sentence)
     } else if has_no_threshold(material) {
-        let sentence = format!("Nothing was found in {releases}, but no threshold was set.");
+        let sentence = format!("{nothing} was found in {releases}, but no threshold was set.");
         (Decision::NotAssessed, sentence)
     } else if !judged {
         let sentence = format!("Nothing was judged in {releases}: no check that applies has a threshold.");
         (Decision::NotAssessed, sentence)
     } else if assumptions.is_empty() {
-        (Decision::Pass, format!("Nothing was found in {releases}: {}.", line(material)))
+        (Decision::Pass, format!("{nothing} was found in {releases}: {}.", line(material)))
     } else {
         let sentence = format!(
-            "Nothing was found in {releases}: {}. This rests on {}.",
+            "{nothing} was found in {releases}: {}. This rests on {}.",
             line(material),
             counted(assumptions.len() as u64, "assumption named below", "assumptions named below")
         );
@@ -140,27 +142,52 @@ pub fn verdict(
     let unpromised = questions.iter().filter(|question| question.decision == Decision::NotPromised);
     unpromised.clone().for_each(|question| sentence.push_str(&not_promised(material, question)));
     if passes {
-        sentence.push_str(&not_answered(questions));
+        sentence.push_str(&listed(" Not answered for everyone", questions, Decision::NotAssessed));
+        sentence.push_str(&listed(" Not asked here", questions, Decision::NotAsked));
     }
-    let decision = if passes && unpromised.count() > 0 { Decision::NotPromised } else { decision };
+    // Where nothing was asked, nothing is answered. Who audits by some checks only has asked for no more.
+    let is_unasked = asked == 0 && questions.iter().all(|question| question.decision == Decision::NotAsked);
+    let is_open = is_unasked || questions.iter().any(|question| question.decision == Decision::NotAssessed);
+    let decision = match (passes, is_open, unpromised.count()) {
+        (false, _, _) | (true, false, 0) => decision,
+        (true, true, _) => Decision::NotAssessed,
+        (true, false, _) => Decision::NotPromised,
+    };
     VerdictFacts { decision, sentence, people: widest.unwrap_or(0), worst: worst.map(|finding| finding.severity) }
 }
 
 /// The part of the verdict's sentence about what is possible although the promise and the thresholds allow it.
 fn not_promised(material: &Material<'_>, question: &QuestionFacts) -> String {
     let nobody = match material.series.promise {
-        Some(_) => "The promise does not cover",
-        None => "No threshold was set for",
+        Some(_) => "The promise does not prevent",
+        None => "No threshold prevents",
     };
     let why = question.possible.as_deref().unwrap_or("see the question below");
-    format!(" {nobody} {}, and it is possible: {why}.", question.name)
+    format!(" {nobody} {} in this way: {why}.", question.name)
 }
 
-/// The questions that were not answered, so that nobody takes them for passed.
-fn not_answered(questions: &[QuestionFacts]) -> String {
-    let open = questions.iter().filter(|question| question.decision == Decision::NotAssessed);
+/// The questions with this answer, so that nobody takes them for passed.
+fn listed(what: &str, questions: &[QuestionFacts], answer: Decision) -> String {
+    let open = questions.iter().filter(|question| question.decision == answer);
     let open: Vec<&str> = open.map(|question| question.name.as_str()).collect();
-    if open.is_empty() { String::new() } else { format!(" Not answered here: {}.", list(&open)) }
+    if open.is_empty() { String::new() } else { format!("{what}: {}.", list(&open)) }
+}
+
+/// The sentence of a series that was broken before it came here, if nothing worse was found since.
+fn not_kept(material: &Material<'_>, findings: &[FindingFacts]) -> Option<String> {
+    let mut weighty = findings.iter().filter(|finding| finding.severity != Severity::Note);
+    let broken = &material.about.broken;
+    let is_old = |finding: &FindingFacts| {
+        let is_it = |old: &Finding| (old.release, old.fault.code()) == (finding.release, finding.code.as_str());
+        finding.check == GATE && broken.iter().any(is_it)
+    };
+    if broken.is_empty() || !weighty.all(is_old) {
+        return None;
+    }
+    let said = broken
+        .iter()
+        .map(|old| format!(" Release {} was made elsewhere and does not keep it: {}.", old.release, old.fault.title()));
+    Some("The promise does not hold for this series.".to_string() + &said.collect::<String>())
 }
 
 /// What it means that a check found nothing.
@@ -191,8 +218,9 @@ fn at_least(material: &Material<'_>, finding: &FindingFacts) -> u64 {
 
 /// The sentence of a series that fails: who learns what of whom, and the worst of all findings.
 fn too_much(material: &Material<'_>, widest: u64, worst: &FindingFacts, findings: &[FindingFacts]) -> String {
-    let others = match findings.len() {
-        1 => String::new(),
+    // Notes are no accusations: they are counted apart, here as on the page.
+    let others = match findings.iter().filter(|finding| finding.severity != Severity::Note).count() {
+        0 | 1 => String::new(),
         count => format!(" ({} in all)", counted(count as u64, "finding", "findings")),
     };
     let reader = match material.series.releases.len() {
@@ -262,6 +290,12 @@ fn line(material: &Material<'_>) -> String {
     }
 }
 
+/// Whether some release has a sensitive column.
+fn has_values(material: &Material<'_>) -> bool {
+    let traces = material.series.traces;
+    traces.is_empty() || traces.iter().any(|traces| !traces.without_sensitive)
+}
+
 /// What the answers depend on.
 pub fn assumptions(material: &Material<'_>) -> Vec<String> {
     let series = &material.series;
@@ -277,7 +311,7 @@ pub fn assumptions(material: &Material<'_>) -> Vec<String> {
         if !attacker.presence {
             assumptions.push("The attacker does not know who is in which release.".into());
         }
-        if attacker.known_people == 0 {
+        if attacker.known_people == 0 && has_values(material) {
             assumptions.push("The attacker knows no other person's sensitive value.".into());
         }
         if series.knowledge.is_none() {
@@ -315,8 +349,8 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
         [Check::Candidates, Check::Difference, Check::Correspondence, Check::Matching, Check::MovedRegions].as_slice();
     if series.promise.is_some_and(|promise| promise.keeps_value_sets) && asked(joined) {
         relied.push(
-            "The publisher keeps each person's value set the same in all releases, as promised. The releases alone \
-             cannot show it."
+            "The publisher keeps each person's value set the same in all releases while the value stays, as promised. The \
+             releases alone cannot show it."
                 .into(),
         );
     }
@@ -331,7 +365,7 @@ fn relied_on(material: &Material<'_>) -> Vec<String> {
             ))
         ));
     }
-    if series.knowledge.is_none() && asked(joined) {
+    if series.knowledge.is_none() && asked(joined) && has_values(material) {
         // Some values do change, and the steward knows it. So the sentence says what was assumed, not what is true.
         relied.push(
             "Releases were compared as if nobody's sensitive value had changed. People whose value did change are not \
@@ -408,6 +442,9 @@ fn stronger_readers(material: &Material<'_>, at_two: &[FindingFacts]) -> Vec<Str
 /// What would answer the open questions, and what that costs.
 fn ways_out(material: &Material<'_>) -> Vec<String> {
     let mut ways: Vec<String> = Vec::new();
+    if is_unseated(material) {
+        ways.push("To answer inference: give the private tables (--truth FILE…), one per release.".into());
+    }
     for outcome in material.assessment.gaps(Severity::Warning) {
         let Some(reason) = outcome.verdict.reason() else { continue };
         let way = match (reason.way_out(), outcome.needs) {
@@ -442,7 +479,13 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
         Decision::Fail => {
             let code = &findings[0].code;
             steps.push(explain_step(code));
-            if material.series.releases.len() > 1 {
+            if !material.about.broken.is_empty() {
+                steps.push(
+                    "What the releases made elsewhere gave away stays given away. Inform those who are responsible for the \
+                     data. They decide whether the series goes on: its policy file has the reason why it did."
+                        .into(),
+                );
+            } else if material.series.releases.len() > 1 {
                 steps.push(
                     "A published release cannot be taken back. Inform those who are responsible for the data, and \
                      publish no further releases of this kind."
@@ -473,7 +516,7 @@ pub fn next_steps(material: &Material<'_>, findings: &[FindingFacts], decision: 
         Decision::NotAssessed if !material.assessment.outcomes.is_empty() => {
             steps.extend(ways_out(material));
         }
-        Decision::NotAssessed => steps.push("Audit the releases: tacenda audit.".into()),
+        Decision::NotAssessed | Decision::NotAsked => steps.push("Audit the releases: tacenda audit.".into()),
         Decision::Pass | Decision::PassAssuming | Decision::NotPromised => {
             if decision == Decision::NotPromised {
                 steps.push(
@@ -509,32 +552,16 @@ pub fn three_questions(
 ) -> Vec<QuestionFacts> {
     let [alone, tied, guessed] = sequence::evidence(sequence);
     let smallest = releases.iter().map(|release| release.risk.smallest_group).min().unwrap_or(0);
-    // A release without a sensitive column has no values, which does not mean too few.
-    let has_values = releases.iter().zip(material.series.traces).filter(|(_, traces)| !traces.without_sensitive);
-    let has_values: Vec<&ReleaseFacts> = match material.series.traces.is_empty() {
-        true => releases.iter().collect(),
-        false => has_values.map(|(release, _)| release).collect(),
-    };
-    let fewest =
-        has_values.iter().map(|release| release.risk.fewest_values).filter(|&fewest| fewest > 0).min().unwrap_or(0);
-    let share = releases.iter().map(|release| release.risk.highest_share).fold(0.0, f64::max);
     let linked = material.series.releases.iter().any(|release| !release.linked.is_empty());
     let is_alone = smallest == 1 || sequence.least_alike == Some(1) || sequence.least_always_together == Some(1);
-    let is_certain = fewest == 1 || sequence.smallest_candidates == Some(1) || sequence.largest_posterior >= Some(1.0);
-    let promise = material.series.promise;
+    let promised = material.series.promise.and_then(|terms| terms.k);
     let asked = Asked { material, findings, assumptions };
-    let [singled_out, linkable, inferable] = [
-        asked.answer(&SINGLING_OUT, is_alone.then_some("somebody stands alone"), promise.and_then(|terms| terms.k)),
-        asked.answer(&LINKABILITY, linked.then_some("ids that link releases are published"), None),
-        asked.answer(
-            &INFERENCE,
-            is_certain.then_some("somebody has one possible value"),
-            promise.and_then(|terms| terms.l),
-        ),
-    ];
+    let singled_out = asked.answer(&SINGLING_OUT, is_alone.then_some("somebody stands alone"), promised);
+    let linkable = asked.answer(&LINKABILITY, linked.then_some("ids that link releases are published"), None);
     let mut singling = vec![format!("The smallest group of any release holds {}.", people(u64::from(smallest)))];
     singling.extend(material.series.releases.iter().filter_map(Release::alone_sentence).next_back());
     singling.extend(alone);
+    singling.extend(asked.broken_before(promised));
     singling.extend(evidence(&SINGLING_OUT, findings, material));
     singling.extend(left_open(&SINGLING_OUT, material));
     let mut linking = vec![of_ids(material, linked)];
@@ -542,13 +569,13 @@ pub fn three_questions(
     linking.extend(evidence(&LINKABILITY, findings, material));
     linking.extend(untied(material));
     linking.extend(left_open(&LINKABILITY, material));
-    let mut inferring = vec![format!(
-        "Within one release, the fewest sensitive values of a group are {fewest}, and the largest share of one value is {}.",
-        percent(share)
-    )];
-    inferring.extend(guessed);
-    inferring.extend(evidence(&INFERENCE, findings, material));
-    inferring.extend(left_open(&INFERENCE, material));
+    let (inferable, inferring) = match has_values(material) {
+        true => asked.of_values(releases, sequence, guessed),
+        false => {
+            let nothing = "No column is declared sensitive, so nothing was asked about values.";
+            ((Decision::NotAsked, None), vec![nothing.to_string()])
+        }
+    };
     vec![
         QuestionFacts {
             name: "singling out".into(),
@@ -625,6 +652,37 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
+    /// The answer about values, and its evidence.
+    fn of_values(
+        &self,
+        releases: &[ReleaseFacts],
+        sequence: &SequenceFacts,
+        guessed: Vec<String>,
+    ) -> ((Decision, Option<String>), Vec<String>) {
+        // A release without a sensitive column has no values, which does not mean too few.
+        let telling = releases.iter().filter(|release| release.has_values());
+        let fewest = telling.map(|release| release.risk.fewest_values).min().unwrap_or(0);
+        let share = releases.iter().map(|release| release.risk.highest_share).fold(0.0, f64::max);
+        let is_certain =
+            fewest == 1 || sequence.smallest_candidates == Some(1) || sequence.largest_posterior >= Some(1.0);
+        let promised = self.material.series.promise.and_then(|terms| terms.l);
+        let answer = self.answer(&INFERENCE, is_certain.then_some("somebody has one possible value"), promised);
+        let mut said = vec![format!(
+            "Within one release, the fewest sensitive values of a group are {fewest}, and the largest share of one value is {}.",
+            percent(share)
+        )];
+        said.extend(guessed);
+        said.extend(self.broken_before(promised));
+        said.extend(is_unseated(self.material).then(|| {
+            "Some releases were made elsewhere. Without the private tables it is open who is in which of their groups, and for \
+             these people the promise is not proved."
+                .to_string()
+        }));
+        said.extend(evidence(&INFERENCE, self.findings, self.material));
+        said.extend(left_open(&INFERENCE, self.material));
+        (answer, said)
+    }
+
     /// The answer to one question, and what is possible although no promise covers it. `plain` is a fact that answers
     /// the question with yes, whatever was promised. `promised` is the least number that the promise states here.
     fn answer(&self, bearing: &Bearing, plain: Option<&str>, promised: Option<u32>) -> (Decision, Option<String>) {
@@ -632,6 +690,7 @@ impl Asked<'_> {
         let is_found = |finding: &&FindingFacts| finding.severity != Severity::Note && bearing.bears(finding);
         let gate_only = self.material.assessment.outcomes.is_empty();
         let gate_found = gate_only && matches!(self.material.about.gate, Gate::Found(_));
+        let gate_found = gate_found || self.broken_before(promised).next().is_some();
         if gate_found || at_the_lines.iter().any(|finding| is_found(&finding)) {
             return (Decision::Fail, None);
         }
@@ -642,35 +701,62 @@ impl Asked<'_> {
         if let Some(possible) = told.or_else(|| plain.map(String::from)) {
             return (Decision::NotPromised, Some(possible));
         }
-        (if gate_only { self.by_the_gate(promised) } else { self.by_the_checks(bearing) }, None)
+        let answer = if gate_only { self.by_the_gate(promised) } else { self.by_the_checks(bearing) };
+        let is_of_values = bearing.needed.contains(&Check::Posterior);
+        let is_open = is_of_values && promised.is_some() && is_unseated(self.material) && answer != Decision::NotAsked;
+        (if is_open { Decision::NotAssessed } else { answer }, None)
     }
 
-    /// The gate judges the promise, so it answers only what the promise covers.
+    /// How releases made elsewhere break the promise, if it covers the question.
+    fn broken_before(&self, promised: Option<u32>) -> impl Iterator<Item = String> {
+        let is_promised = promised.is_some_and(|least| least > 1);
+        self.material
+            .about
+            .broken
+            .iter()
+            .filter(move |_| is_promised)
+            .map(|old| format!("{} {} (release {}, made elsewhere).", old.fault.code(), old.fault.title(), old.release))
+    }
+
+    /// The gate judges the promise, so it answers only what the promise covers. A promise about each release covers a series
+    /// that has only one.
     fn by_the_gate(&self, promised: Option<u32>) -> Decision {
-        let series = self.material.series.promise.is_some_and(|promise| promise.scope != Scope::EachRelease);
-        let is_judged = series && self.material.about.gate == Gate::FoundNothing;
-        if is_judged && promised.is_some_and(|least| least > 1) {
-            Decision::PassAssuming
-        } else {
-            Decision::NotAssessed
-        }
+        let is_first = self.material.series.releases.iter().all(|release| release.number == 1);
+        let covers = |scope: Scope| scope != Scope::EachRelease || is_first;
+        let is_covered = self.material.series.promise.is_some_and(|promise| covers(promise.scope));
+        let is_judged = is_covered && self.material.about.gate == Gate::FoundNothing;
+        if is_judged && promised.is_some_and(|least| least > 1) { Decision::PassAssuming } else { Decision::NotAsked }
     }
 
     fn by_the_checks(&self, bearing: &Bearing) -> Decision {
         let assessment = self.material.assessment;
-        let outcomes = assessment.outcomes.iter().chain(&assessment.at_two);
-        let asked = || outcomes.clone().filter(|outcome| bearing.asked.contains(&outcome.check));
+        let all = || assessment.outcomes.iter().chain(&assessment.at_two);
         let is_answered = |outcome: &Outcome| {
-            matches!(outcome.verdict, Verdict::Pass | Verdict::Fail | Verdict::Noted | Verdict::Measured)
+            let is_needed = bearing.needed.contains(&outcome.check);
+            is_needed && matches!(outcome.verdict, Verdict::Pass | Verdict::Fail | Verdict::Noted | Verdict::Measured)
         };
-        let answered = asked().any(|outcome| bearing.needed.contains(&outcome.check) && is_answered(outcome));
-        let open = asked().any(|outcome| matches!(outcome.verdict, Verdict::NotAssessed(_)));
-        match (open || !answered, self.assumptions.is_empty()) {
-            (true, _) => Decision::NotAssessed,
-            (false, true) => Decision::Pass,
-            (false, false) => Decision::PassAssuming,
+        let is_open = |outcome: &Outcome| {
+            bearing.asked.contains(&outcome.check) && matches!(outcome.verdict, Verdict::NotAssessed(_))
+        };
+        // What can only be noted changes the answer if the note bears on it. No promise and no threshold asks for that, nor
+        // for what two people and two values would show.
+        let decides = |outcome: &Outcome| outcome.check.worst() >= Severity::Warning;
+        let may_note = |outcome: &Outcome| matches!(outcome.check, Check::Boundaries | Check::Waiting);
+        let is_gap = assessment.outcomes.iter().any(|outcome| is_open(outcome) && decides(outcome));
+        let is_left = all().any(|outcome| is_open(outcome) && (decides(outcome) || may_note(outcome)));
+        match (is_gap, is_left || !all().any(is_answered), self.assumptions.is_empty()) {
+            (true, _, _) => Decision::NotAssessed,
+            (false, true, _) => Decision::NotAsked,
+            (false, false, true) => Decision::Pass,
+            (false, false, false) => Decision::PassAssuming,
         }
     }
+}
+
+/// Whether a release was made elsewhere, the promise is about value sets, and it is not known who is in which of its groups.
+fn is_unseated(material: &Material<'_>) -> bool {
+    let keeps_sets = material.series.promise.is_some_and(|promise| promise.keeps_value_sets);
+    material.about.has_adopted && keeps_sets && material.series.knowledge.is_none()
 }
 
 /// The findings that bear on a question, one sentence per code.
@@ -688,6 +774,8 @@ fn evidence(bearing: &Bearing, findings: &[&[FindingFacts]; 2], material: &Mater
         let word = if releases.len() == 1 { "release" } else { "releases" };
         let aside = match (is_promised, material.series.promise) {
             (true, _) => "",
+            // A note has no threshold at all.
+            _ if finding.severity == Severity::Note => "",
             (false, Some(_)) => " The promise sets no threshold here; this question sets one, of two.",
             (false, None) => " No threshold was set here; this question sets one, of two.",
         };
@@ -766,6 +854,9 @@ mod tests {
                                     && verdict.sentence.contains(question.possible.as_deref().unwrap())
                             }
                             Decision::NotAssessed => {
+                                matches!(verdict.decision, Decision::Fail | Decision::NotAssessed)
+                            }
+                            Decision::NotAsked => {
                                 matches!(verdict.decision, Decision::Fail | Decision::NotAssessed)
                                     || verdict.sentence.contains(&question.name)
                             }

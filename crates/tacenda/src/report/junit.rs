@@ -4,7 +4,7 @@
 //! one.
 
 use crate::audit::VerdictWord;
-use crate::report::words::{list, people};
+use crate::report::words::list;
 use crate::report::{FindingFacts, GATE, Report};
 use std::fmt::Write;
 
@@ -73,7 +73,7 @@ fn failure(out: &mut String, findings: &[&FindingFacts]) {
             finding.severity,
             finding.code,
             finding.title,
-            people(finding.people),
+            finding.people_in_words(),
             list(&releases)
         );
         out.push_str(&escape(&line));

@@ -20,7 +20,7 @@ pub fn markdown(report: &Report) -> String {
     let _ = writeln!(out, "**{}**: {}\n", report.verdict.decision.words(), escape(&report.verdict.sentence));
     if let Some(promise) = &report.series.promise {
         let parameters = promise.parameters.join(", ");
-        let _ = writeln!(out, "> {} ({}; {})\n", escape(&promise.sentence), promise.model, escape(&parameters));
+        let _ = writeln!(out, "> {} ({}; {})\n", escape(&promise.in_short), promise.model, escape(&parameters));
     }
     story(&mut out, report);
     releases(&mut out, report);
@@ -30,6 +30,9 @@ pub fn markdown(report: &Report) -> String {
     checks(&mut out, report);
     questions(&mut out, report);
     private(&mut out, report);
+    if let Some(promise) = report.series.promise.as_ref().filter(|promise| promise.sentence != promise.in_short) {
+        let _ = writeln!(out, "## The promise in full\n\n{}\n", escape(&promise.sentence));
+    }
     for (heading, list) in report.closing_points() {
         if !list.is_empty() {
             let _ = writeln!(out, "## {heading}\n");
@@ -54,8 +57,8 @@ fn releases(out: &mut String, report: &Report) {
             number(release.counterfeits),
             number(release.groups),
             release.risk.smallest_group.to_string(),
-            release.risk.fewest_values.to_string(),
-            percent(release.risk.highest_share),
+            if release.has_values() { release.risk.fewest_values.to_string() } else { "–".into() },
+            if release.has_values() { percent(release.risk.highest_share) } else { "–".into() },
             percent(release.loss.leaf_share),
         ]
     };
@@ -102,7 +105,7 @@ fn findings(out: &mut String, findings: &[FindingFacts]) {
             finding.code,
             escape(&finding.title),
             list(&finding.releases()),
-            number(finding.people)
+            if finding.is_counted() { number(finding.people) } else { "–".into() }
         );
     }
     if findings.len() > MOST_FINDINGS {

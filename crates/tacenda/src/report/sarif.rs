@@ -5,7 +5,7 @@
 //! without results is not taken for a clean one.
 
 use crate::audit::{Fault, Severity, VerdictWord};
-use crate::report::words::{list, people};
+use crate::report::words::list;
 use crate::report::{FindingFacts, ReleaseFacts, Report};
 use serde_json::{Value as Json, json};
 
@@ -85,7 +85,7 @@ pub fn sarif(report: &Report) -> String {
 fn result(report: &Report, finding: &FindingFacts) -> Json {
     let releases = finding.releases();
     let word = if releases.len() == 1 { "release" } else { "releases" };
-    let mut message = format!("{}: {}, {word} {}.", finding.title, people(finding.people), list(&releases));
+    let mut message = format!("{}: {}, {word} {}.", finding.title, finding.people_in_words(), list(&releases));
     let mut places = String::new();
     if let Some(witness) = &finding.witness {
         message.push_str(&format!(" {}", witness.claim));

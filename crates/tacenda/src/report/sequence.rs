@@ -40,7 +40,7 @@ pub fn sequence(material: &Material<'_>, releases: &[ReleaseFacts]) -> SequenceF
         least_always_together: outcome(Check::LinkedIds)
             .and_then(|outcome| measure(outcome, Quantity::LeastAlwaysTogether))
             .map(|least| least as u32),
-        not_computed: not_computed(material, known, releases.len(), (counted, of)),
+        not_computed: not_computed(material, known, releases, (counted, of)),
     }
 }
 
@@ -59,7 +59,12 @@ fn journalist(material: &Material<'_>, releases: &[ReleaseFacts]) -> Option<Jour
     Some(JournalistFacts { least, highest: 1.0 / least as f64, mean: sum / whole.max(1.0) })
 }
 
-fn not_computed(material: &Material<'_>, known: bool, releases: usize, (counted, of): (u64, u64)) -> Vec<String> {
+fn not_computed(
+    material: &Material<'_>,
+    known: bool,
+    releases: &[ReleaseFacts],
+    (counted, of): (u64, u64),
+) -> Vec<String> {
     let mut missing = Vec::new();
     if material.series.population.is_none() {
         missing.push(
@@ -71,14 +76,14 @@ fn not_computed(material: &Material<'_>, known: bool, releases: usize, (counted,
          is lower."
             .to_string(),
     );
-    if releases > 1 {
+    if releases.len() > 1 {
         missing.push(
             "Prosecutor risk over all releases: the highest of any single release is only a lower bound. The checks \
              say how many people comparing releases exposes."
                 .to_string(),
         );
     }
-    if !known {
+    if !known && releases.iter().any(ReleaseFacts::has_values) {
         missing.push(
             "Probabilities and possible values over all releases: they need the private tables, which were not given \
              or are not for this edition."
@@ -102,8 +107,10 @@ pub fn rows(report: &Report) -> Vec<(&'static str, String)> {
         ("Highest risk of being singled out in any release (prosecutor)", percent(sequence.highest_identity)),
         ("Mean risk (prosecutor; also marketer)", percent(sequence.mean_identity)),
         ("Appearances of people in groups below k", below_k),
-        ("Largest share of a value in a group of any release", percent(sequence.highest_share)),
     ];
+    if report.has_values() {
+        rows.push(("Largest share of a value in a group of any release", percent(sequence.highest_share)));
+    }
     if let Some(journalist) = &sequence.journalist {
         rows.push(("Fewest people of the population for a group (k-map)", number(journalist.least)));
         rows.push(("Highest risk with a table of the population (journalist)", percent(journalist.highest)));

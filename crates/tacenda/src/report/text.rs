@@ -60,13 +60,13 @@ impl Page {
     fn verdict(&mut self, report: &Report) {
         let paint = match report.verdict.decision {
             Decision::Fail => "1;31",
-            Decision::NotAssessed | Decision::NotPromised => "1;33",
+            Decision::NotAssessed | Decision::NotPromised | Decision::NotAsked => "1;33",
             Decision::Pass | Decision::PassAssuming => "1;32",
         };
         let word = self.painted(report.verdict.decision.words(), paint);
         self.wrapped("", &format!("{word}: {}", report.verdict.sentence));
         if let Some(promise) = &report.series.promise {
-            self.wrapped("  ", &format!("Promise ({}): {}", promise.model, promise.sentence));
+            self.wrapped("  ", &format!("Promised ({}): {}", promise.model, promise.in_short));
         }
     }
 
@@ -82,6 +82,7 @@ impl Page {
         let below = |line: u32, count: u64| if line > 1 { number(count) } else { "–".to_string() };
         for release in &report.releases {
             let risk = &release.risk;
+            let of_values = |text: String| if release.has_values() { text } else { "–".to_string() };
             self.line(&format!(
                 "  {:>3}  {:<width$} {:>10} {:>10} {:>9} {:>9} {:>8} {:>8} {:>9} {:>9}",
                 release.number,
@@ -90,10 +91,10 @@ impl Page {
                 number(release.counterfeits),
                 number(release.groups),
                 number(u64::from(risk.smallest_group)),
-                number(u64::from(risk.fewest_values)),
-                percent(risk.highest_share),
+                of_values(number(u64::from(risk.fewest_values))),
+                of_values(percent(risk.highest_share)),
                 below(k, risk.people_below_k),
-                below(l, risk.people_below_l),
+                of_values(below(l, risk.people_below_l)),
             ));
         }
         let no_threshold = no_threshold(report.series.promise.is_some());
@@ -184,7 +185,7 @@ impl Page {
                 finding.number,
                 finding.code,
                 finding.title,
-                people(finding.people),
+                finding.people_in_words(),
                 list(&releases)
             ));
             if let Some(witness) = &finding.witness {
@@ -329,6 +330,10 @@ impl Page {
     }
 
     fn rests(&mut self, report: &Report) {
+        if let Some(promise) = report.series.promise.as_ref().filter(|promise| promise.sentence != promise.in_short) {
+            self.heading("The promise in full");
+            self.wrapped("  ", &promise.sentence);
+        }
         for (heading, points) in report.closing_points() {
             if !points.is_empty() {
                 self.heading(heading);
@@ -374,9 +379,8 @@ mod tests {
         expect![[r#"
             FAIL: Someone who reads both releases can learn too much about at least 2 people. The worst: a group
             has too few people (2 findings in all).
-              Promise (m-invariance): Across all releases of this series, a reader attributes a person's
-              sensitive value correctly with probability at most 1/2. Every way to assign people to rows that
-              fits all releases counts equally.
+              Promised (m-invariance): A person's sensitive value stays one of at least 2, over all releases
+              together, for the reader that the full promise names.
 
             The worst case, step by step
               The attacker knows a person: age and sex.
@@ -415,12 +419,16 @@ mod tests {
                   release 1: loss 0.25
                   series: loss of the last release over the first's not a number
 
+            The promise in full
+              Across all releases of this series, a reader attributes a person's sensitive value correctly with
+              probability at most 1/2. Every way to assign people to rows that fits all releases counts equally.
+
             What this rests on
               - The attacker knows no other person's sensitive value.
               - The private tables were not given: people are counted in the published groups, and one person
                 may be counted more than once.
-              - The publisher keeps each person's value set the same in all releases, as promised. The releases
-                alone cannot show it.
+              - The publisher keeps each person's value set the same in all releases while the value stays, as
+                promised. The releases alone cannot show it.
               - Releases were compared as if nobody's sensitive value had changed. People whose value did change
                 are not covered by these comparisons.
 
@@ -464,11 +472,10 @@ mod tests {
         let report = clean().report(Edition::Auditor);
         expect![[r#"
             PASS WITH NAMED ASSUMPTION: Nothing was found in 2 releases: everyone is in a group of at least 2
-            people and keeps at least 2 possible values. This rests on 4 assumptions named below. Not answered
+            people and keeps at least 2 possible values. This rests on 4 assumptions named below. Not asked
             here: linkability.
-              Promise (m-invariance): Across all releases of this series, a reader attributes a person's
-              sensitive value correctly with probability at most 1/2. Every way to assign people to rows that
-              fits all releases counts equally.
+              Promised (m-invariance): A person's sensitive value stays one of at least 2, over all releases
+              together, for the reader that the full promise names.
 
             Each release alone
                    label       people artificial    groups  smallest   values    share   below k   below l
@@ -487,12 +494,16 @@ mod tests {
               PASS           diversity       How many sensitive values does a group hold?: nothing is there (4 groups)
               PASS           candidates      Which values remain possible for each person?: nothing is there (4 groups)
 
+            The promise in full
+              Across all releases of this series, a reader attributes a person's sensitive value correctly with
+              probability at most 1/2. Every way to assign people to rows that fits all releases counts equally.
+
             What this rests on
               - The attacker knows no other person's sensitive value.
               - The private tables were not given: people are counted in the published groups, and one person
                 may be counted more than once.
-              - The publisher keeps each person's value set the same in all releases, as promised. The releases
-                alone cannot show it.
+              - The publisher keeps each person's value set the same in all releases while the value stays, as
+                promised. The releases alone cannot show it.
               - Releases were compared as if nobody's sensitive value had changed. People whose value did change
                 are not covered by these comparisons.
 

@@ -263,7 +263,7 @@ impl Audit {
         // Without any answer, everything may be hidden.
         let is_open = report.verdict.decision == Decision::NotAssessed;
         let hidden = if hidden.is_none() && is_open { Some(Severity::Severe) } else { hidden };
-        AuditAnswer { report, worst: assessment.worst(), hidden }
+        AuditAnswer { worst: report.verdict.worst, report, hidden }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::ledger::{
 };
 use crate::measure::Loss;
 use crate::model::{ChainBreak, ChainFault, ChainLink, chain_breaks, counted};
-use crate::publish::{SIGNATURE, check_signed, uncovered};
+use crate::publish::{SIGNATURE, check_signed, not_kept, uncovered};
 use crate::use_cases::{OwedDelivery, Progress, ProjectFolder, UseCaseError, deliver};
 use crate::{folder, ledger, measure};
 use schemars::JsonSchema;
@@ -91,8 +91,12 @@ pub struct ShowReport {
     pub label: String,
     /// The view it is of, for a policy with views.
     pub view: Option<String>,
-    /// The promise, in one sentence.
+    /// The promise in full.
     pub promise: String,
+    /// The promise in one short sentence.
+    pub promise_in_short: String,
+    /// That releases of its series were made elsewhere and do not keep the promise, one sentence each, if the ledger says so.
+    pub not_kept: Vec<String>,
     /// That it was withdrawn, and why, if the ledger says so.
     pub withdrawn: Option<String>,
     /// To which databases of the project's policy file it is owed.
@@ -196,8 +200,10 @@ pub fn log(root: &Path) -> Result<LogReport, UseCaseError> {
 pub fn show(root: &Path, release: Option<&str>, progress: Progress<'_>) -> Result<ShowReport, UseCaseError> {
     let (folder, published) = read(root, release, progress)?;
     let (release, terms) = (&published.release, published.promise.terms());
-    let (withdrawn, owed) = in_project(root, &folder, release.number).unwrap_or_default();
+    let InProject { withdrawn, owed, not_kept } = in_project(root, &folder, release.number).unwrap_or_default();
     Ok(ShowReport {
+        promise_in_short: terms.short(),
+        not_kept,
         series: published.series.clone(),
         release: release.number,
         label: release.label.clone(),
@@ -243,8 +249,18 @@ pub fn release_files(root: &Path, release: u32) -> Result<Vec<ReleaseFile>, UseC
     Ok(publication.ok_or(UseCaseError::NoSuchRelease)?.files.iter().map(file).collect())
 }
 
-/// Why a release of the project was withdrawn, if it was, and to whom it is owed.
-fn in_project(root: &Path, folder: &Path, release: u32) -> Option<(Option<String>, Vec<OwedDelivery>)> {
+/// What the ledger of its project says of a release.
+#[derive(Default)]
+struct InProject {
+    /// Why it was withdrawn, if it was.
+    withdrawn: Option<String>,
+    /// To whom it is owed.
+    owed: Vec<OwedDelivery>,
+    /// How releases made elsewhere break the promise.
+    not_kept: Vec<String>,
+}
+
+fn in_project(root: &Path, folder: &Path, release: u32) -> Option<InProject> {
     let store = open(root).ok()?;
     // The folder may belong to another project.
     if store.release_folder(release).canonicalize().ok()? != folder.canonicalize().ok()? {
@@ -255,13 +271,14 @@ fn in_project(root: &Path, folder: &Path, release: u32) -> Option<(Option<String
     let why = |on: &str, because: &str| format!("withdrawn on {}: {because}", on.split('T').next().unwrap_or_default());
     let mut owed = deliver::owed_by(&ProjectFolder { root: root.into(), ..ProjectFolder::default() }, &store);
     owed.retain(|one| one.release == release);
-    Some((found.map(|(_, on, because)| why(on, because)), owed))
+    let withdrawn = found.map(|(_, on, because)| why(on, because));
+    Some(InProject { withdrawn, owed, not_kept: not_kept(&store) })
 }
 
 /// That a release of the project was withdrawn, and why, if it was.
 pub(super) fn withdrawn(root: &Path, folder: &Path, release: u32) -> Option<String> {
-    let (why, _) = in_project(root, folder, release)?;
-    Some(format!("release {release} was {}", why?))
+    let why = in_project(root, folder, release)?.withdrawn?;
+    Some(format!("release {release} was {why}"))
 }
 
 /// Counts the people of a release who meet a condition.

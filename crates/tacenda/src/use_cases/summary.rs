@@ -22,6 +22,8 @@ pub struct Summary {
     pub promise: String,
     /// The same in short, without the reader.
     pub promise_in_short: String,
+    /// How earlier releases that were made elsewhere break it, one sentence each. Then the series does not keep it.
+    pub not_kept: Vec<String>,
     /// People in the snapshot.
     pub people: u64,
     /// People never seen before.
@@ -122,6 +124,7 @@ impl Summary {
             view: rehearsal.prepared.view().map(|view| ViewSummary::new(view, file, &rehearsal.prepared.schema)),
             promise: file.terms().sentence,
             promise_in_short: file.terms().short(),
+            not_kept: rehearsal.not_kept.clone(),
             people,
             arrived: change.arrived,
             returned: change.returned,

@@ -7,6 +7,7 @@ use crate::audit::checks::{certificate, pairs};
 use crate::audit::knowledge::Knowledge;
 use crate::audit::{Attacker, Budget, Coverage, Reason, Series, Theorem, Thresholds};
 use crate::model::{GroupRule, Release, Value};
+use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
 /// One examination.
@@ -62,7 +63,7 @@ impl<'a> Ask<'a> {
     }
 
     /// The releases that have a sensitive column.
-    pub(super) fn with_sensitive(&self) -> impl Iterator<Item = (u32, &'a Release)> + use<'a> {
+    pub(in crate::audit) fn with_sensitive(&self) -> impl Iterator<Item = (u32, &'a Release)> + use<'a> {
         let traces = self.series.traces;
         self.releases().filter(move |&(place, _)| !traces[place as usize].without_sensitive)
     }
@@ -125,17 +126,37 @@ impl<'a> Ask<'a> {
         let is_judged = self.attacker.presence && self.attacker.known_people == 0;
         let seated =
             || (is_judged && self.is_balanced() && certificate::can_keep_sets(self)).then_some(Theorem::StillPossible);
-        self.theorem().or_else(|| self.theorem_as_promised()).or_else(seated)
+        self.theorem().or_else(seated).or_else(|| self.theorem_as_promised())
     }
 
-    /// The theorem that answers for rows and groups if the promise is kept, with or without the private tables. The
-    /// groups must meet both thresholds.
+    /// Whether the private tables can be those behind the releases: everyone but those who are missing has a row with their
+    /// value.
+    fn tables_fit(&self) -> bool {
+        let Some(knowledge) = self.series.knowledge else { return true };
+        self.with_sensitive().all(|(place, release)| {
+            let mut rows: FxHashMap<Value, u64> = FxHashMap::default();
+            release.sensitive.iter().for_each(|&value| *rows.entry(value).or_default() += 1);
+            let place = place as usize;
+            let people = knowledge.people(place).iter().zip(knowledge.values(place));
+            let (mut present, mut without) = (0u64, 0u64);
+            for (_, value) in people.filter(|(person, _)| **person != Knowledge::ABSENT) {
+                present += 1;
+                match rows.get_mut(value).filter(|rows| **rows > 0) {
+                    Some(rows) => *rows -= 1,
+                    None => without += 1,
+                }
+            }
+            let seats = release.row_count() as u64 - release.counterfeit_count();
+            present >= seats && without <= present - seats
+        })
+    }
+
+    /// The theorem that answers for rows and groups if the promise is kept. The groups must meet both thresholds, and the
+    /// private tables, where they are known, must be possible.
     pub(super) fn theorem_as_promised(&self) -> Option<Theorem> {
         let promise = self.series.promise.filter(|promise| promise.keeps_value_sets)?;
-        let (is_known, is_judged) = (self.series.knowledge.is_some(), self.attacker.known_people == 0);
         match promise.groups {
-            // With the private tables, the promise counts only if the gate saw that it was kept.
-            _ if is_known || !is_judged => None,
+            _ if self.attacker.known_people > 0 || !self.tables_fit() => None,
             GroupRule::Balanced
                 if self.counts_are_known() && self.thresholds.k <= self.thresholds.l && self.is_balanced() =>
             {

@@ -48,9 +48,12 @@ pub(in crate::audit) fn check(ask: &Ask<'_>) -> Outcome {
         // No share exceeds 1, so with `l` = 1 there is nothing to judge.
         outcome.verdict = Verdict::Measured;
     } else if outcome.findings.is_empty() && outcome.coverage.looked_at < outcome.coverage.of {
-        match (why_not_counted(ask, impossible > 0), ask.theorem()) {
-            (Reason::TooLargeToCount, Some(theorem)) => outcome.proved(theorem),
-            (why, _) => {
+        let why = why_not_counted(ask, impossible > 0);
+        // The shares are those of the ways that keep the promise's rule. If nobody saw it kept, the promise is relied on.
+        let theorem = || ask.theorem().or_else(|| ask.theorem_as_promised()).filter(|_| ask.attacker.presence);
+        match (why == Reason::TooLargeToCount).then(theorem).flatten() {
+            Some(theorem) => outcome.proved(theorem),
+            None => {
                 outcome.verdict = Verdict::NotAssessed(why);
                 outcome.needs = counts.needs;
             }

@@ -42,7 +42,9 @@ impl Page<'_> {
     pub(super) fn findings(&self) -> Markup {
         let findings = &self.report.findings;
         if findings.is_empty() {
-            return html! { p { "None." } };
+            // The gate finds what breaks the promise; notes stand with the questions.
+            let is_of_gate = self.report.checks.is_empty();
+            return html! { p { @if is_of_gate { "None that breaks the promise." } @else { "None." } } };
         }
         let most = self.cap(300);
         let columns = [("No.", N), ("", W), ("Code", W), ("What", W), ("Releases", W), ("People", N), ("Groups", N)];
@@ -59,8 +61,8 @@ impl Page<'_> {
                             td { code { (finding.code) } }
                             td { (finding.title) }
                             td { (clip(&list(&finding.releases()), 80)) }
-                            td class="n" { (number(finding.people)) }
-                            td class="n" { (number(finding.groups)) }
+                            td class="n" { @if finding.is_counted() { (number(finding.people)) } @else { "–" } }
+                            td class="n" { @if finding.is_counted() { (number(finding.groups)) } @else { "–" } }
                         }
                         (witness(finding))
                     }

@@ -12,7 +12,7 @@ impl Page<'_> {
             p { (clip(&governance.deletion, 2000)) }
             p {
                 "A published release cannot be taken back. A person who is erased from the source stays in the \
-                 published releases, protected by the promise."
+                 published releases."
             }
         };
         Some(Section { id: "deletion", clause: "Governance", title: "Erasure and people who leave", body })

@@ -106,14 +106,16 @@ impl Page<'_> {
             ("Largest share", N),
         ];
         // A threshold of 1 is none: nothing falls below it.
-        let keep = [(5, k > 1), (7, l > 1)];
+        let has_values = self.report.has_values();
+        let keep = [(5, k > 1), (6, has_values), (7, l > 1 && has_values), (8, has_values)];
         html! {
             (parts::table_without(&columns, rows, &keep, releases.len().saturating_sub(most)))
             p class="soft small" {
                 "Highest and mean risk of being singled out: one divided by the people of the group (prosecutor risk)."
                 @if k > 1 { " Below k: people in groups of fewer than " (k) " people." }
-                @if l > 1 { " Below l: people in groups of fewer than " (l) " values." }
-                " Largest share: of one sensitive value in a group. The section on attacks says what comparing releases adds."
+                @if l > 1 && has_values { " Below l: people in groups of fewer than " (l) " values." }
+                @if has_values { " Largest share: of one sensitive value in a group." }
+                " The section on attacks says what comparing releases adds."
             }
             @for suppressed in releases.iter().take(most).filter_map(ReleaseFacts::suppressed_in_words) {
                 p class="small" { (suppressed) }

@@ -183,6 +183,9 @@ impl Page<'_> {
                 p class="eyebrow" { "Privacy report · " (report.edition.word()) " edition" }
                 h1 translate="no" { (self.title()) }
                 p class="lead" { (self.subtitle()) }
+                @if let Some(promise) = &report.series.promise {
+                    p { strong { "Promised:" } " " (promise.in_short) }
+                }
             }
             (self.verdict())
             @if let Some(story) = &report.story { (self.story(story)) }
@@ -254,9 +257,10 @@ impl Page<'_> {
             ("Precision kept", percent(1.0 - last.loss.leaf_share), "mean over attributes"),
             ("Findings", number(found), &*asked),
         ];
+        let is_shown = |name: &str| name != "Largest share" || report.has_values();
         maud::html! {
             dl class="figures" {
-                @for (name, value, more) in figures {
+                @for (name, value, more) in figures.iter().filter(|(name, _, _)| is_shown(name)) {
                     div { dt { (name) } dd { (value) small { (more) } } }
                 }
             }

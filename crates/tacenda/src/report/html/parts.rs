@@ -166,6 +166,7 @@ impl From<Decision> for Tone {
             Decision::Pass | Decision::PassAssuming => Tone::Pass,
             Decision::Fail => Tone::Fail,
             Decision::NotAssessed | Decision::NotPromised => Tone::Open,
+            Decision::NotAsked => Tone::Plain,
         }
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn read(mut request: SubjectRequest, progress: Progress<'_>) -> Resul
             format!("{}: {} ({}), domain {}", column.column, column.values, forms.join(", "), column.domain)
         })
         .collect();
-    let fit = fit::fit(&read);
+    let fit = fit::fit(&read.schema, &read.releases, &read.truth);
     read.assumptions.extend(fit.said);
     notes.extend(read.notes);
     notes.extend(repeated);

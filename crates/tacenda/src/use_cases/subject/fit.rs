@@ -4,8 +4,7 @@
 //! group than rows are missing, the files were misread, or the tables belong to other releases. Then nothing is
 //! concluded about people; the reading is doubted first.
 
-use crate::ingest::foreign::Foreign;
-use crate::model::{Membership, Row, Span, Table, counted, people};
+use crate::model::{Membership, Release, Row, Schema, Span, Table, counted, people};
 use crate::space::stab::Stab;
 
 /// The most people without a group for whom the excluding column is searched.
@@ -26,10 +25,10 @@ pub(super) struct Fit {
 }
 
 /// Looks for everyone's group.
-pub(super) fn fit(read: &Foreign) -> Fit {
+pub(super) fn fit(schema: &Schema, releases: &[Release], truth: &[Table]) -> Fit {
     let mut fit = Fit::default();
     let mut left_out = Vec::new();
-    for (release, table) in read.releases.iter().zip(&read.truth) {
+    for (release, table) in releases.iter().zip(truth) {
         let stab = Stab::without_values(release);
         let nowhere: Vec<Row> =
             (0..table.len() as u32).filter(|&row| stab.find(&point(table, row)).is_none()).map(Row).collect();
@@ -40,7 +39,7 @@ pub(super) fn fit(read: &Foreign) -> Fit {
             fit.is_doubted = true;
             let who = people(count);
             let lacks = counted(missing, "row", "rows");
-            let blame = blame(read, &stab, table, &nowhere);
+            let blame = blame(schema, &stab, table, &nowhere);
             fit.said.push(format!(
                 "In release {number} {who} of the private table fit no group, and {lacks} are missing: the files may be \
                  misread{blame}. Give hierarchies (--hierarchies DIR), or say how the column is written."
@@ -63,10 +62,10 @@ pub(super) fn fit(read: &Foreign) -> Fit {
 }
 
 /// The columns without which most of the people would fit a group.
-fn blame(read: &Foreign, stab: &Stab, table: &Table, nowhere: &[Row]) -> String {
+fn blame(schema: &Schema, stab: &Stab, table: &Table, nowhere: &[Row]) -> String {
     let asked = &nowhere[..nowhere.len().min(ASKED)];
     let mut would: Vec<(usize, &str)> = Vec::new();
-    for (attribute, quasi) in read.schema.quasi.iter().enumerate() {
+    for (attribute, quasi) in schema.quasi.iter().enumerate() {
         let fits = |row: &&Row| {
             let mut region: Vec<Span> = point(table, row.0).into_iter().map(Span::exact).collect();
             region[attribute] = quasi.root();

@@ -2,12 +2,14 @@
 
 use crate::folder::{FolderError, ReceivedRelease, WrittenFile};
 use crate::ingest::{Given, IngestError, Source, foreign};
-use crate::model::{Quasi, RecordKey, Release, Role, Schema, Table, Values};
+use crate::model::{Quasi, RecordKey, Release, Role, Row, Schema, Table, Values};
 use crate::publish::{Access, PrivateTables, laid_out, software};
 use crate::report::{About, FileFacts};
 use crate::use_cases::releases::{vouch_in_place, withdrawn};
+use crate::use_cases::subject::fit;
 use crate::use_cases::{Progress, Subject, SubjectRequest, UseCaseError};
 use crate::{folder, report};
+use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
@@ -43,7 +45,9 @@ pub(super) fn folders(
     }
     let schema = together(&read)?;
     let sources = request.truth.into_iter().map(Given::open).collect::<Result<Vec<Source>, IngestError>>()?;
-    let truth = foreign::read_truth(&sources, &schema, request.id.as_deref(), &mut values, &foreign::key)?;
+    let mut truth = foreign::read_truth(&sources, &schema, request.id.as_deref(), &mut values, &foreign::key)?;
+    let schemas: Vec<&Schema> = read.iter().map(|published| &published.schema).collect();
+    read_as_then(&schemas, &schema, &mut truth);
     let last = read.last().expect("at least one release was named");
     let about = About {
         name: last.series.clone(),
@@ -73,12 +77,18 @@ pub(super) fn folders(
             None => release,
         });
     }
+    // Who was withheld the folders do not say; the people whom no group covers were.
+    let fit = fit::fit(&schema, &releases, &truth);
+    let about = match fit.is_doubted {
+        true => about,
+        false => About { notes: [about.notes, fit.said].concat(), ..about },
+    };
     Ok(Subject {
         traces,
         releases,
         promise,
         truth,
-        left_out: Vec::new(),
+        left_out: fit.left_out,
         kept_sets: false,
         is_doubted: false,
         about,
@@ -86,6 +96,42 @@ pub(super) fn folders(
         schema,
         key: Box::new(foreign::key),
     })
+}
+
+/// Reads every table as it was read for its release: a value that was listed later is `other`, and so it stays for people
+/// who are there from release to release.
+fn read_as_then(schemas: &[&Schema], schema: &Schema, tables: &mut [Table]) {
+    let firsts = first_seen(tables);
+    for (attribute, quasi) in schema.quasi.iter().enumerate() {
+        let (Some(other), Some(tree)) = (quasi.other(), quasi.hierarchy()) else { continue };
+        let is_listed = |release: usize, code: u32| {
+            let then = schemas[release].quasi.iter().find(|then| then.name == quasi.name);
+            then.and_then(Quasi::hierarchy).is_none_or(|then| then.leaf(tree.leaf_label(code)).is_some())
+        };
+        for at in 0..tables.len().min(schemas.len()) {
+            let (before, rest) = tables.split_at_mut(at);
+            let (table, before) = (&mut rest[0], before.last());
+            let was_other = |row: Row| {
+                let found = before.and_then(|before| Some((before, before.find(table.key(row))?)));
+                found.is_some_and(|(before, row)| before.quasi(attribute)[row.index()] == other)
+            };
+            let is_moved = |&row: &Row| {
+                let code = table.quasi(attribute)[row.index()];
+                !is_listed(at, code) || (was_other(row) && !is_listed(firsts[&table.key(row)], code))
+            };
+            let moved: Vec<Row> = table.rows().filter(is_moved).collect();
+            table.set(attribute, &moved, other);
+        }
+    }
+}
+
+/// The first table that each person is in.
+fn first_seen(tables: &[Table]) -> FxHashMap<RecordKey, usize> {
+    let mut firsts = FxHashMap::default();
+    for (at, table) in tables.iter().enumerate() {
+        table.keys().iter().for_each(|key| _ = firsts.entry(*key).or_insert(at));
+    }
+    firsts
 }
 
 /// The names of the series that releases belong to, where there are several.
@@ -154,6 +200,7 @@ pub(super) fn project(request: SubjectRequest, progress: Progress<'_>) -> Result
     let gone = retracted.iter().map(|(number, on, because)| {
         format!("release {number} was withdrawn on {}: {because}", on.split('T').next().unwrap_or_default())
     });
+    let terms = read.terms(policy);
     let about = About {
         name: policy.series.name.clone(),
         title: policy.series.title.clone(),
@@ -164,6 +211,8 @@ pub(super) fn project(request: SubjectRequest, progress: Progress<'_>) -> Result
         sources: read.sources,
         notes: gone.chain([note.into()]).collect(),
         assumptions: read.assumptions,
+        has_adopted: read.adopted.is_some(),
+        broken: read.broken,
         not_covered: read.adopted.into_iter().chain(read.not_covered).collect(),
         ..About::default()
     };
@@ -174,7 +223,7 @@ pub(super) fn project(request: SubjectRequest, progress: Progress<'_>) -> Result
         schema: policy.schema.clone(),
         releases: read.releases,
         traces: read.traces,
-        promise: Some(policy.first_promise().terms()),
+        promise: Some(terms),
         left_out: truth.as_ref().map_or_else(Vec::new, |_| read.left_out),
         kept_sets: read.kept_sets,
         is_doubted: false,
