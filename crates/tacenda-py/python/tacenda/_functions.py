@@ -237,8 +237,10 @@ class Keys:
     def show(self) -> answers.KeyReport:
         """The public key. Recipients need it, by another way than a release.
 
-        >>> tacenda.Keys("keys").show().has_passphrase
-        False
+        >>> keys = tacenda.Keys("her keys")
+        >>> made = keys.new(passphrase=None)
+        >>> keys.show().public_key == made.public_key
+        True
         """
         return ask(answers.KeyReport, "key", {**self._where, "how": "show"})
 
@@ -264,7 +266,7 @@ class Keys:
     def set_vault_passphrase(self, passphrase: Optional[str]) -> answers.VaultReport:
         """Encrypts the key that opens your vaults with a passphrase; ``None`` takes the passphrase away.
 
-        >>> tacenda.Keys("keys").set_vault_passphrase(None).encrypted
+        >>> tacenda.Keys("keys").set_vault_passphrase("a long sentence").has_passphrase
         True
         """
         _not_empty(passphrase)

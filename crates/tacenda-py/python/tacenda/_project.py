@@ -288,7 +288,7 @@ class Project:
         ...     project.deliver()
         ... except tacenda.TacendaError as error:
         ...     print(error)
-        the policy file names no place to deliver to; add a section [deliver.NAME]
+        U201: the policy file names no place to deliver to; add a section [deliver.NAME]
         """
         named = None if release is None else release_name(release)
         return self._ask(answers.DeliverReport, "deliver", progress, to=to, release=named)
