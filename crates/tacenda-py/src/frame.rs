@@ -14,7 +14,7 @@ use std::sync::Arc;
 ///
 /// >>> frame = tacenda.publish(stays, "stays/tacenda.toml", seed=1).frame
 /// >>> len(frame), frame.columns
-/// (6, ['group_id', 'age', 'disease', 'row_weight'])
+/// (6, ['group_id', 'age', 'age_maybe_missing', 'disease', 'row_weight'])
 #[pyclass(frozen, module = "tacenda")]
 pub struct Frame {
     schema: SchemaRef,
