@@ -421,6 +421,27 @@ def intervals_of_pandas_are_audited_in_memory() -> None:
     bare = pyarrow.table({"age": pyarrow.array([{"left": 1, "right": 2}], pair), "disease": ["flu"]})
     error = refused(lambda: tacenda.audit(bare, "age", "disease"), "D119", 3)
     assert "which of their ends" in str(error), error
+    days = pandas.Series(pandas.date_range("2020-01-01", periods=60))
+    by = lambda cut: truth[["disease"]].assign(age=cut)
+    assert tacenda.audit(by(pandas.cut(days, pandas.to_datetime(["2019-12-31", "2020-02-01", "2020-03-31"]))), "age", "disease")
+    noon = by(pandas.cut(days, pandas.to_datetime(["2019-12-31 12:00:00", "2020-02-01 06:30:00", "2020-03-31 00:00:00"])))
+    assert tacenda.audit(noon, "age", "disease", date_format="%Y-%m-%dT%H:%M:%S")
+    within = by(pandas.cut(days, 4))
+    error = refused(lambda: tacenda.audit(within, "age", "disease"), "D144", 3)
+    assert error.problems[0].column == "age" and error.problems[0].lines[0] == 1, error.problems
+    assert tacenda.audit(within.astype({"age": str}), "age", "disease", notation={"age": "exact"}), "the way out works"
+    own = pandas.DataFrame({"patient": range(60), "age": truth["age"] / 7.0, "disease": truth["disease"]})
+    exact = pandas.cut(own["age"], list(own["age"].quantile([0, 0.3, 0.6, 1])), include_lowest=True, precision=16)
+    refused(lambda: tacenda.audit(by(exact), "age", "disease"), "D130", 3)
+    assert tacenda.audit(by(exact), "age", "disease", notation={"age": "real:6"}), "the way out works"
+    # Metadata of a nested column list values; a message names neither.
+    nested = pyarrow.struct([pyarrow.field("x", pyarrow.int64(), metadata={"values": "P0 secret"})])
+    odd = pyarrow.table({"age": pyarrow.array([{"x": 1}], nested), "disease": ["flu"]})
+    assert "a structure" in str(refused(lambda: tacenda.audit(odd, "age", "disease"), "D119", 3))
+    assert "person's own value" in str(refused(lambda: tacenda.publish(within.assign(patient=range(60)), {
+        "policy": 1, "series": {"name": "stays"}, "promise": {"model": "m-invariance", "m": 2},
+        "columns": {"patient": {"role": "identifier"}, "age": {"role": "quasi", "type": "integer", "domain": [0, 9]},
+                    "disease": {"role": "sensitive", "type": "category"}}}), "D119", 3))
 
 
 def bytes_that_are_no_text_are_refused() -> None:

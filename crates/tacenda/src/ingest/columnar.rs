@@ -164,7 +164,12 @@ impl Opened {
                 column: Some(self.header[column].clone()),
                 ..Problem::whole(
                     Kind::UnsupportedType,
-                    format!("its type is {}", self.schema.field(column).data_type()),
+                    match self.schema.field(column).data_type() {
+                        kind if is_interval(kind) => {
+                            "its cells are intervals, and a row must have the person's own value".into()
+                        }
+                        kind => format!("its type is {}", type_name(kind)),
+                    },
                 )
             })
             .collect();
@@ -215,7 +220,7 @@ impl Opened {
             .map(|field| {
                 let detail = match is_interval(field.data_type()) {
                     true => format!("its intervals in {name} do not say which of their ends belong to them"),
-                    false => format!("its type is {} in {name}", field.data_type()),
+                    false => format!("its type is {} in {name}", type_name(field.data_type())),
                 };
                 Problem { column: Some(field.name().clone()), ..Problem::whole(Kind::UnsupportedType, detail) }
             })
@@ -233,7 +238,13 @@ impl Opened {
                 let array = batch.column(read.binary_search(at).expect("wanted columns are read"));
                 if is_interval(array.data_type()) {
                     let texts = guarded(name, || interval_texts(array, &fields[place]))?;
-                    texts.iter().for_each(|text| take(place, text.as_bytes()));
+                    let ends_within_second = |text: &str| is_of_times(array.data_type()) && text.contains('.');
+                    for (row, text) in (first_row..).zip(&texts) {
+                        if ends_within_second(text) {
+                            tally.add(Kind::PartOfSecond, fields[place].name(), row);
+                        }
+                        take(place, text.as_bytes());
+                    }
                 } else {
                     let cells = guarded(name, || Cells::new(array, Wanted::Texts))?;
                     tally_unread(array, &cells, fields[place].name(), first_row, &mut tally);
@@ -259,6 +270,14 @@ fn is_interval(kind: &DataType) -> bool {
     }
 }
 
+/// Whether intervals have points in time as bounds.
+fn is_of_times(kind: &DataType) -> bool {
+    match kind {
+        DataType::Struct(fields) => fields.iter().any(|field| matches!(field.data_type(), DataType::Timestamp(..))),
+        kind => leaf(kind) != kind && is_of_times(leaf(kind)),
+    }
+}
+
 /// The brackets of a field's intervals, if its metadata says which ends they include.
 fn ends(field: &Field) -> Option<(char, char)> {
     let closed = field.metadata().get("ARROW:extension:metadata")?;
@@ -279,19 +298,33 @@ fn interval_texts(array: &ArrayRef, field: &Field) -> Result<Vec<String>, ArrowE
         return interval_texts(&cast(array, values)?, field);
     }
     let pair = array.as_struct();
-    let left = Cells::new(pair.column(0), Wanted::Texts)?;
-    let right = Cells::new(pair.column(1), Wanted::Texts)?;
+    let bounds = [pair.column(0), pair.column(1)].map(|bounds| Cells::new(bounds, Wanted::Texts));
+    let [left, right] = bounds;
+    let [left, right] = [left?, right?];
+    // Bounds of a column are written alike: as days, or all of them with the time of day.
+    let times = [times(pair.column(0))?, times(pair.column(1))?];
+    let are_days = times.iter().flatten().flatten().flatten().all(|text| without_midnight(text) != text);
     let mut buffer = itoa::Buffer::new();
+    let mut text = |side: usize, cells: &Cells, row: usize| match &times[side] {
+        Some(times) if !are_days && times.is_valid(row) => times.value(row).to_string(),
+        _ => String::from_utf8_lossy(cells.text(row, &mut buffer)).into_owned(),
+    };
     Ok((0..array.len())
         .map(|row| {
             if array.is_null(row) || left.is_missing(row) && right.is_missing(row) {
                 return String::new();
             }
-            let left = String::from_utf8_lossy(left.text(row, &mut buffer)).into_owned();
-            let right = String::from_utf8_lossy(right.text(row, &mut buffer)).into_owned();
-            format!("{open}{left},{right}{close}")
+            format!("{open}{},{}{close}", text(0, &left, row), text(1, &right, row))
         })
         .collect())
+}
+
+/// Points in time with their time of day; `None` for other bounds.
+fn times(bounds: &ArrayRef) -> Result<Option<StringArray>, ArrowError> {
+    match bounds.data_type() {
+        DataType::Timestamp(..) => Ok(Some(cast(&within_calendar(bounds)?, &DataType::Utf8)?.as_string().clone())),
+        _ => Ok(None),
+    }
 }
 
 type Reader = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
@@ -348,6 +381,18 @@ fn supported(kind: &DataType) -> bool {
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => true,
         DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => true,
         other => other.is_integer() || matches!(other, DataType::Float16 | DataType::Float32 | DataType::Float64),
+    }
+}
+
+/// The name of a type. Arrow's own name of a nested one has metadata in it, and those may list values.
+fn type_name(kind: &DataType) -> String {
+    match kind {
+        DataType::Struct(_) => "a structure".into(),
+        DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..) => "a list".into(),
+        DataType::ListView(_) | DataType::LargeListView(_) => "a list".into(),
+        DataType::Dictionary(_, values) => type_name(values),
+        kind if kind.is_nested() => "a nested one".into(),
+        kind => kind.to_string(),
     }
 }
 

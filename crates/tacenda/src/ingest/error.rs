@@ -470,6 +470,12 @@ kinds! {
         "A column of a Parquet file, or of a table in memory, holds bytes, and those of some cells are not UTF-8. They may be a picture, \
          an encrypted number, or text of another encoding. They are never read as missing. In pandas, \
          frame[\"name\"].str.decode(\"latin-1\") makes text of bytes in the encoding latin-1.";
+    /// An interval that ends within a second.
+    PartOfSecond, "D144", "interval that ends within a second",
+        "cut at whole days; or at whole seconds, with --date-format %Y-%m-%dT%H:%M:%S; or write the column as text, with --notation COLUMN=exact",
+        "A column of intervals of points in time has bounds with parts of a second, which are not represented. pandas.cut makes such bounds where it is \
+         given a number of bins: give it the breaks themselves. Whole days are read as they are. Times of day are read with \
+         --date-format %Y-%m-%dT%H:%M:%S.";
 }
 
 impl Kind {
