@@ -25,6 +25,7 @@ import warnings
 
 import pandas
 import pyarrow
+import pyarrow.dataset
 
 import tacenda
 
@@ -487,6 +488,15 @@ def bytes_that_are_no_text_are_refused() -> None:
             drafted = tacenda.draft(form, pathlib.Path(folder, f"draft {name}"), name="stays")
             roles = {column.name: (column.role, column.because) for column in drafted.columns}
             assert roles["disease"][0] == "drop" and "no text form" in roles["disease"][1], (name, roles["disease"])
+        mixed = frame.assign(disease=pandas.Series(["P0 secret", 7, *frame["disease"][2:]], dtype=object).to_numpy())
+        error = refused(lambda: tacenda.publish(mixed, policy, seed=8), "D119", 3)
+        assert error.problems[0].column == "disease" and error.__context__ is None, "pyarrow's own words have cells in them"
+        tacenda.publish(mixed.astype({"disease": "string"}), policy, seed=8)
+        twice = pandas.concat([frame, frame[["age"]]], axis=1)
+        assert refused(lambda: tacenda.publish(twice, policy, seed=8), "D103", 3).problems[0].column == "age"
+        dataset = pyarrow.dataset.dataset(pyarrow.Table.from_pandas(frame, preserve_index=False))
+        assert tacenda.publish(dataset, policy, seed=8).digest == good
+        wrong(lambda: tacenda.publish(polars.from_pandas(frame).with_columns(polars.col("age").cast(polars.Int128)), policy), TypeError, "polars")
         decoded = objects.assign(disease=objects["disease"].str.decode("latin-1"))
         assert "gr\xfcn" in set(tacenda.publish(decoded, policy, seed=8).frame.to_pandas()["disease"]), "the way out works"
 
