@@ -620,8 +620,20 @@ pub(super) fn encode(
 }
 
 fn encode_batch(batch: &RecordBatch, first_row: u64, columns: &mut Columns<'_>) -> Result<(), ArrowError> {
-    let read = columns.plan.read_columns();
     let before = columns.tally.begin();
+    let unread = encode_cells(batch, first_row, columns)?;
+    if !unread.is_empty() {
+        // These cells were also counted as empty, which would mislead.
+        drop(columns.tally.begin());
+        columns.tally.merge(unread);
+    }
+    columns.tally.merge(before);
+    Ok(())
+}
+
+/// Encodes the rows of a batch, and returns the problem of cells that were not read.
+fn encode_cells(batch: &RecordBatch, first_row: u64, columns: &mut Columns<'_>) -> Result<Tally, ArrowError> {
+    let read = columns.plan.read_columns();
     let unread = RefCell::new(Tally::default());
     let cells_for = |column: usize, wanted: Wanted| -> Result<Cells, ArrowError> {
         let at = read.binary_search(&column).expect("planned columns are read");
@@ -687,14 +699,7 @@ fn encode_batch(batch: &RecordBatch, first_row: u64, columns: &mut Columns<'_>) 
             columns.public_cells(&joined, place(row));
         }
     }
-    let unread = unread.into_inner();
-    if !unread.is_empty() {
-        // These cells were also counted as empty, which would mislead.
-        drop(columns.tally.begin());
-        columns.tally.merge(unread);
-    }
-    columns.tally.merge(before);
-    Ok(())
+    Ok(unread.into_inner())
 }
 
 fn encode_sensitive(
