@@ -3,6 +3,7 @@
 use crate::error;
 use crate::release::PyRelease;
 use crate::work::Errand;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use std::path::PathBuf;
@@ -69,12 +70,25 @@ impl PySeries {
 }
 
 /// A table: a file, or a frame in memory.
-#[derive(FromPyObject)]
 pub enum PyData {
     /// A file.
     Path(PathBuf),
     /// Anything with `__arrow_c_stream__`.
     Frame(PyTable),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for PyData {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<PyData> {
+        match object.extract::<PathBuf>() {
+            Ok(path) => Ok(PyData::Path(path)),
+            Err(_) => object.extract::<PyTable>().map(PyData::Frame).map_err(|error| {
+                let library = object.get_type().fully_qualified_name().map(|name| name.to_string()).unwrap_or_default();
+                PyTypeError::new_err(format!("a table of {library} could not be taken over through Arrow: {error}"))
+            }),
+        }
+    }
 }
 
 impl From<PyData> for Given {

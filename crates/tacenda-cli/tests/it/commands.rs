@@ -370,6 +370,16 @@ fn demos_in_small_break_the_naive_files_and_not_ours() {
         let command = format!("cd {name} && {}", said["command"].as_str().unwrap());
         let ended = project.shell(&command, &[]);
         assert_eq!(ended.code, 1, "{command}\n{}\n{}", ended.stdout, ended.stderr);
+        assert!(ended.stdout.starts_with("FAIL"), "{name}: {}", ended.stdout);
+        // The page that the demo names has the verdict that the demo told.
+        let command = format!("cd {name} && {}", said["report_command"].as_str().unwrap());
+        let written = project.shell(&command, &[]);
+        let told = said["learned_then"]["decision"].as_str().unwrap();
+        assert!(
+            written.code == 0 && written.stderr.starts_with(&format!("{told}: ")),
+            "{name}: {told} {}",
+            written.stderr
+        );
         project.ok(&["-C", name, "verify"]);
         project.fails(&["demo", name, name], 2, "U204");
     }

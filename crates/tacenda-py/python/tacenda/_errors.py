@@ -34,7 +34,14 @@ class TacendaError(Exception):
 
 
 class InputError(TacendaError, ValueError):
-    """The request, the policy or the data are not accepted, so that another input helps. It is also a ``ValueError``."""
+    """The request, the policy or the data are not accepted, so that another input helps. It is also a ``ValueError``.
+
+    >>> try:
+    ...     tacenda.publish(stays.drop(columns="age"), "stays/tacenda.toml")
+    ... except ValueError as error:
+    ...     error.code, error.problems[0].column
+    ('D101', 'age')
+    """
 
 
 def raised(

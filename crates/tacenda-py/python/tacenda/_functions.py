@@ -229,27 +229,46 @@ class Keys:
     >>> first = keys.new(passphrase=None)
     >>> keys.show().public_key == first.public_key
     True
-    >>> keys.rotate(passphrase=None).follows == first.key
-    True
     """
 
     def __init__(self, folder: Optional[Path] = None) -> None:
         self._where = {"keys": folder}
 
     def show(self) -> answers.KeyReport:
-        """The public key. Recipients need it, by another way than a release."""
+        """The public key. Recipients need it, by another way than a release.
+
+        >>> keys = tacenda.Keys("her keys")
+        >>> made = keys.new(passphrase=None)
+        >>> keys.show().public_key == made.public_key
+        True
+        """
         return ask(answers.KeyReport, "key", {**self._where, "how": "show"})
 
     def new(self, *, passphrase: Optional[str]) -> answers.KeyReport:
-        """Makes a signing key. With ``None`` as passphrase, anybody who reads its file can sign."""
+        """Makes a signing key. With ``None`` as passphrase, anybody who reads its file can sign.
+
+        >>> made = tacenda.Keys("his keys").new(passphrase="a long sentence")
+        >>> made.has_passphrase
+        True
+        """
         return self._with("new", passphrase)
 
     def rotate(self, *, passphrase: Optional[str]) -> answers.KeyReport:
-        """Makes a new signing key that the old one signs."""
+        """Makes a new signing key that the old one signs.
+
+        >>> keys = tacenda.Keys("her keys")
+        >>> first = keys.new(passphrase=None)
+        >>> keys.rotate(passphrase=None).follows == first.key
+        True
+        """
         return self._with("rotate", passphrase)
 
     def set_vault_passphrase(self, passphrase: Optional[str]) -> answers.VaultReport:
-        """Encrypts the key that opens your vaults with a passphrase; ``None`` takes the passphrase away."""
+        """Encrypts the key that opens your vaults with a passphrase; ``None`` takes the passphrase away.
+
+        >>> tacenda.Keys("keys").set_vault_passphrase("a long sentence").has_passphrase
+        True
+        """
         _not_empty(passphrase)
         return ask(answers.VaultReport, "key", {**self._where, "how": "vault", "passphrase": passphrase})
 

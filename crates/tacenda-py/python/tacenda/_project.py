@@ -161,6 +161,15 @@ class Project:
 
         ``files`` are files, because they are kept byte for byte. ``truth`` are the tables behind them, as paths or frames.
         With ``look``, it only says what would be adopted.
+
+        >>> import pathlib, shutil
+        >>> made_elsewhere = tacenda.publish(stays, "stays/tacenda.toml", seed=1)
+        >>> made_elsewhere.frame.to_pandas().astype(str).to_csv("theirs.csv", index=False)
+        >>> pathlib.Path("ward").mkdir()
+        >>> _ = shutil.copy("stays/tacenda.toml", "ward")
+        >>> ward = tacenda.Project("ward", keys="keys", anchor="anchor")
+        >>> len(ward.adopt("theirs.csv", truth=stays, labels="2026-Q1").releases)
+        1
         """
         return self._ask(
             answers.AdoptReport, "adopt", progress, files=files, truth=tables(truth), labels=labels, group=group, notation=notation,
@@ -274,6 +283,12 @@ class Project:
 
         ``to`` names one place, ``release`` one release. A delivery that failed says so in its ``outcome``. Ctrl-C ends it
         between two releases; what is left is delivered the next time.
+
+        >>> try:
+        ...     project.deliver()
+        ... except tacenda.TacendaError as error:
+        ...     print(error)
+        U201: the policy file names no place to deliver to; add a section [deliver.NAME]
         """
         named = None if release is None else release_name(release)
         return self._ask(answers.DeliverReport, "deliver", progress, to=to, release=named)

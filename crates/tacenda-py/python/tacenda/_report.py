@@ -15,7 +15,12 @@ Domains = Union[str, Iterable[str], Mapping[str, Union[str, Tuple[Any, Any]]], N
 
 
 class Report:
-    """A report in every form that the command prints. A notebook shows its page."""
+    """A report in every form that the command prints. A notebook shows its page.
+
+    >>> report = project.report("steward", effort="quick")
+    >>> report.text.startswith(report.decision)
+    True
+    """
 
     def __init__(self, native: _native.Report) -> None:
         self._native = native
@@ -48,11 +53,20 @@ class Report:
         return self._native.form("html")
 
     def form(self, form: str) -> str:
-        """The report as ``text``, ``brief``, ``json``, ``sarif``, ``junit``, ``markdown`` or ``html``."""
+        """The report as ``text``, ``brief``, ``json``, ``sarif``, ``junit``, ``markdown`` or ``html``.
+
+        >>> project.report(effort="quick").form("json")[:1]
+        '{'
+        """
         return self._native.form(form)
 
     def save(self, path: Path, form: Optional[str] = None) -> None:
-        """Writes it to a file, in the form that the ending stands for (txt, json, md, html, sarif, xml), or in ``form``."""
+        """Writes it to a file, in the form that the ending stands for (txt, json, md, html, sarif, xml), or in ``form``.
+
+        >>> project.report("steward", effort="quick").save("report.html")
+        >>> open("report.html", encoding="utf-8").read(15)
+        '<!DOCTYPE html>'
+        """
         forms = {"txt": "text", "json": "json", "md": "markdown", "html": "html", "htm": "html", "sarif": "sarif", "xml": "junit"}
         ending = os.path.splitext(os.fspath(path))[1][1:].lower()
         text = self.form(form or forms.get(ending, "text"))
@@ -73,12 +87,20 @@ class Report:
 
 
 class Audit(Report):
-    """What an audit found. ``report`` is everything, as in ``docs/schema/report.json``."""
+    """What an audit found. ``report`` is everything, as in ``docs/schema/report.json``.
+
+    >>> [(finding.code, finding.severity) for finding in project.audit(effort="quick").findings]
+    [('A774', 'note')]
+    """
 
     def exit_code(self, fail_on: str = "any") -> int:
         """What ``tacenda audit`` would end with: 1 if something was found, 6 if a gap may hide something, else 0.
 
         ``fail_on`` is ``severe``, ``any``, ``found`` or ``never``.
+
+        >>> found = project.audit(effort="quick")
+        >>> found.exit_code("never")
+        0
         """
         return self._native.exit_code(fail_on)
 

@@ -55,6 +55,10 @@ class Series:
         ``data`` is a whole snapshot, one row per person, as a frame or a path; with ``delta``, only what
         changed, with a column ``op`` (insert, update, delete). A pandas index is not read. ``progress`` is ``True``, or a
         function of step, steps and what. Ctrl-C ends it at its next step, and the series has not changed.
+
+        >>> series = tacenda.Series("stays/tacenda.toml", seed=1)
+        >>> series.publish(first_stays, "2026-Q1").number, series.publish(stays, "2026-Q2").number
+        (1, 2)
         """
         with telling(progress) as told:
             return self._native.publish(table(data), label, delta, threads, told)
@@ -87,6 +91,10 @@ def publish(data: Any, policy: Policy, *, seed: Seed = None, folder: Path = ".",
     """Publishes one frame, or a list of frames as a series, in memory.
 
     Returns a :class:`Release`, or a list of them. Short for :class:`Series`.
+
+    >>> release = tacenda.publish(stays, "stays/tacenda.toml", seed=1)
+    >>> len(release), release.counterfeits
+    (6, 0)
     """
     series = Series(policy, seed=seed, folder=folder)
     if isinstance(data, (list, tuple)):

@@ -14,6 +14,14 @@ class TacendaWarning(UserWarning):
     """Something of a project that nobody is told again: nothing here remembers it, its vault is plain, it was set back.
 
     Turn it into an error with ``warnings.simplefilter("error", tacenda.TacendaWarning)``: then nothing is published.
+
+    >>> import warnings
+    >>> _ = project.vault("unlock")
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _ = project.publish(stays, "2026-Q3")
+    >>> [one.category.__name__ for one in caught]
+    ['TacendaWarning']
     """
 
 

@@ -1281,7 +1281,7 @@ class SituationReport(Answer):
     learned: Learned
     """What an attacker learns from all of them."""
     learned_then: Learned
-    """What the same attacker learns from that."""
+    """What the same attacker learns from that, and the verdict of the report on it."""
     naive: List[ShownRelease]
     """Its files."""
     naively: str
@@ -1294,6 +1294,8 @@ class SituationReport(Answer):
     """What was published."""
     refused: Optional[str]
     """How the second table is refused under the paper's own promise, where that covers one release."""
+    report_command: str
+    """The command that writes the report on what was published, in that folder."""
 
 
 class StepFacts(Answer):

@@ -5,8 +5,9 @@ use crate::folder::manifest::StatedCounts;
 use crate::folder::order::{FileColumns, print_weight};
 use crate::folder::read::Rows;
 use crate::folder::{FolderError, digest};
-use crate::model::{CountedColumn, GROUP_ID, PeopleCounts, RECORD, ROW_WEIGHT, Role, Schema, Span};
+use crate::model::{CountedColumn, GROUP_ID, PeopleCounts, Quasi, RECORD, ROW_WEIGHT, Role, Schema, Span};
 use csv::{ByteRecord, ReaderBuilder};
+use rustc_hash::FxHashMap;
 use std::fs::File;
 use std::path::Path;
 
@@ -79,7 +80,8 @@ pub fn read_data(
         return Err(FolderError::File { file: name.into(), what: "its columns are not those of the manifest".into() });
     }
     let places = Places::new(shape);
-    let mut data = Data { name, shape, counts, places, rows: Rows::new(shape.schema.quasi.len()) };
+    let mut data =
+        Data { name, shape, counts, places, rows: Rows::new(shape.schema.quasi.len()), known: KnownSpans::default() };
     let (mut record, mut first) = (ByteRecord::new(), ByteRecord::new());
     while next(&mut reader, &mut record, name)? {
         let at = data.places.group;
@@ -133,6 +135,24 @@ struct Data<'a> {
     counts: Option<&'a [(u32, u32)]>,
     places: Places,
     rows: Rows,
+    known: KnownSpans,
+}
+
+/// What texts of quasi columns mean, by the place of the column. Most groups share their texts with others.
+#[derive(Default)]
+struct KnownSpans(FxHashMap<usize, FxHashMap<Box<[u8]>, Span>>);
+
+impl KnownSpans {
+    /// What a text means; `None` for nothing.
+    fn span(&mut self, attribute: &Quasi, at: usize, text: &[u8]) -> Option<Span> {
+        let known = self.0.entry(at).or_default();
+        if let Some(&span) = known.get(text) {
+            return Some(span);
+        }
+        let span = attribute.read(std::str::from_utf8(text).ok()?)?;
+        known.insert(text.into(), span);
+        Some(span)
+    }
 }
 
 impl Data<'_> {
@@ -145,8 +165,7 @@ impl Data<'_> {
         }
         let mut region: Vec<Span> = Vec::with_capacity(self.places.quasi.len());
         for (attribute, &at) in self.shape.schema.quasi.iter().zip(&self.places.quasi) {
-            let span = std::str::from_utf8(&record[at]).ok().and_then(|text| attribute.read(text));
-            region.push(span.ok_or_else(|| {
+            region.push(self.known.span(attribute, at, &record[at]).ok_or_else(|| {
                 cell(self.name, record, &attribute.name, "not an interval, a group of values or a value of this column")
             })?);
         }

@@ -147,8 +147,13 @@ fn cell(array: &StringArray, at: usize) -> &[u8] {
 }
 
 fn text(file: &str, column: &str, array: &ArrayRef) -> Result<StringArray, FolderError> {
-    let texts = cast(array, &DataType::Utf8).map_err(|_| kind(file, column))?;
-    Ok(texts.as_string::<i32>().clone())
+    as_texts(array).ok_or_else(|| kind(file, column))
+}
+
+/// `None` if it has other cells than texts. Bytes that are no text would become missing.
+fn as_texts(array: &ArrayRef) -> Option<StringArray> {
+    let texts = cast(array, &DataType::Utf8).ok()?;
+    (texts.null_count() == array.logical_null_count()).then(|| texts.as_string::<i32>().clone())
 }
 
 fn kind(file: &str, column: &str) -> FolderError {
@@ -181,8 +186,7 @@ fn read_spans(attribute: &Quasi, array: &ArrayRef, open: Option<&BooleanArray>) 
         (0..array.len()).map(|row| span(row).ok_or(Fault::Row(row))).collect::<Result<Vec<Span>, _>>()
     };
     if attribute.hierarchy().is_some() {
-        let texts = cast(array, &DataType::Utf8).map_err(|_| Fault::Kind)?;
-        let texts = texts.as_string::<i32>();
+        let texts = as_texts(array).ok_or(Fault::Kind)?;
         return every(&|row| attribute.read(if texts.is_null(row) { "" } else { texts.value(row) }));
     }
     let pairs = array.as_struct_opt().ok_or(Fault::Kind)?;
@@ -223,4 +227,20 @@ fn bounds(pairs: &StructArray, side: usize, attribute: &Quasi) -> Option<Vec<i64
         }
         Domain::Category(_) => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn bytes_that_are_no_text_are_no_cells_of_a_release() {
+        let bytes = |cells: Vec<Option<&[u8]>>| -> ArrayRef { Arc::new(arrow_array::BinaryArray::from(cells)) };
+        assert!(as_texts(&bytes(vec![Some(b"flu"), Some(b"\xff")])).is_none());
+        assert_eq!(as_texts(&bytes(vec![Some(b"flu"), None])).map(|texts| texts.null_count()), Some(1));
+        let coded: arrow_array::DictionaryArray<arrow_array::types::Int32Type> =
+            vec![Some("flu"), None, Some("flu")].into_iter().collect();
+        assert_eq!(as_texts(&(Arc::new(coded) as ArrayRef)).map(|texts| texts.null_count()), Some(1));
+    }
 }

@@ -5,20 +5,21 @@
 
 use crate::ingest::columns::{BLANK, Columns, Op, Plan, join};
 use crate::ingest::encode::Encoder;
-use crate::ingest::error::{IngestError, Kind, Problem};
+use crate::ingest::error::{IngestError, Kind, Problem, Tally};
 use crate::ingest::source::{Frame, Source};
 use crate::ingest::spool::InputFile;
 use crate::model::{CellFault, Domain, hex};
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Float64Type};
+use arrow_array::types::{Float32Type, Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_cast::cast;
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 use sha2::{Digest, Sha256};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 const BATCH: usize = 64 << 10;
@@ -163,7 +164,12 @@ impl Opened {
                 column: Some(self.header[column].clone()),
                 ..Problem::whole(
                     Kind::UnsupportedType,
-                    format!("its type is {}", self.schema.field(column).data_type()),
+                    match self.schema.field(column).data_type() {
+                        kind if is_interval(kind) => {
+                            "its cells are intervals, and a row must have the person's own value".into()
+                        }
+                        kind => format!("its type is {}", type_name(kind)),
+                    },
                 )
             })
             .collect();
@@ -175,18 +181,22 @@ impl Opened {
 }
 
 impl Opened {
-    /// Calls `take` with the column and the text of every cell, column by column within a batch. Columns whose type has
-    /// no text form count as empty.
-    pub fn each_cell(self, name: &str, mut take: impl FnMut(usize, &[u8])) -> Result<(), IngestError> {
+    /// Calls `take` with the column and the text of every cell, column by column within a batch. A cell without a text form
+    /// is `None`; in a column whose type has none, every cell is.
+    pub fn each_cell(self, name: &str, mut take: impl FnMut(usize, Option<&[u8]>)) -> Result<(), IngestError> {
         let mut buffer = itoa::Buffer::new();
         for batch in self.batches(None, name)? {
             let (_, batch) = batch?;
-            for column in 0..batch.num_columns() {
-                let fits = supported(batch.column(column).data_type());
-                let cells =
-                    guarded(name, || fits.then(|| Cells::new(batch.column(column), Wanted::Texts)).transpose())?;
+            for (column, array) in batch.columns().iter().enumerate() {
+                if !supported(array.data_type()) {
+                    (0..batch.num_rows()).for_each(|_| take(column, None));
+                    continue;
+                }
+                let cells = guarded(name, || Cells::new(array, Wanted::Texts))?;
+                let unread = unread(array, &cells);
                 for row in 0..batch.num_rows() {
-                    take(column, cells.as_ref().map_or(b"", |cells| cells.text(row, &mut buffer)));
+                    let is_read = unread.binary_search(&row).is_err();
+                    take(column, is_read.then(|| cells.text(row, &mut buffer)));
                 }
             }
         }
@@ -210,7 +220,7 @@ impl Opened {
             .map(|field| {
                 let detail = match is_interval(field.data_type()) {
                     true => format!("its intervals in {name} do not say which of their ends belong to them"),
-                    false => format!("its type is {} in {name}", field.data_type()),
+                    false => format!("its type is {} in {name}", type_name(field.data_type())),
                 };
                 Problem { column: Some(field.name().clone()), ..Problem::whole(Kind::UnsupportedType, detail) }
             })
@@ -221,30 +231,50 @@ impl Opened {
         let mut read: Vec<usize> = wanted.to_vec();
         read.sort_unstable();
         let mut buffer = itoa::Buffer::new();
+        let mut tally = Tally::default();
         for batch in self.batches(Some(read.clone()), name)? {
-            let (_, batch) = batch?;
+            let (first_row, batch) = batch?;
             for (place, at) in wanted.iter().enumerate() {
                 let array = batch.column(read.binary_search(at).expect("wanted columns are read"));
                 if is_interval(array.data_type()) {
                     let texts = guarded(name, || interval_texts(array, &fields[place]))?;
-                    texts.iter().for_each(|text| take(place, text.as_bytes()));
+                    let ends_within_second = |text: &str| is_of_times(array.data_type()) && text.contains('.');
+                    for (row, text) in (first_row..).zip(&texts) {
+                        if ends_within_second(text) {
+                            tally.add(Kind::PartOfSecond, fields[place].name(), row);
+                        }
+                        take(place, text.as_bytes());
+                    }
                 } else {
                     let cells = guarded(name, || Cells::new(array, Wanted::Texts))?;
+                    tally_unread(array, &cells, fields[place].name(), first_row, &mut tally);
                     (0..batch.num_rows()).for_each(|row| take(place, cells.text(row, &mut buffer)));
                 }
             }
         }
-        Ok(())
+        tally.into_error(true).map_or(Ok(()), Err)
     }
 }
 
 /// Whether a type is a structure of two bounds, as pandas and our own releases use it.
 fn is_interval(kind: &DataType) -> bool {
     match kind {
-        DataType::Struct(fields) => fields.len() == 2 && fields[0].name() == "left" && fields[1].name() == "right",
+        DataType::Struct(fields) => {
+            let [left, right] = &fields[..] else { return false };
+            let are_bounds = left.name() == "left" && right.name() == "right";
+            are_bounds && [left, right].into_iter().all(|bound| supported(bound.data_type()))
+        }
         // Categories that are intervals.
         DataType::Dictionary(_, values) => is_interval(values),
         _ => false,
+    }
+}
+
+/// Whether intervals have points in time as bounds.
+fn is_of_times(kind: &DataType) -> bool {
+    match kind {
+        DataType::Struct(fields) => fields.iter().any(|field| matches!(field.data_type(), DataType::Timestamp(..))),
+        kind => leaf(kind) != kind && is_of_times(leaf(kind)),
     }
 }
 
@@ -268,19 +298,33 @@ fn interval_texts(array: &ArrayRef, field: &Field) -> Result<Vec<String>, ArrowE
         return interval_texts(&cast(array, values)?, field);
     }
     let pair = array.as_struct();
-    let left = Cells::new(pair.column(0), Wanted::Texts)?;
-    let right = Cells::new(pair.column(1), Wanted::Texts)?;
+    let bounds = [pair.column(0), pair.column(1)].map(|bounds| Cells::new(bounds, Wanted::Texts));
+    let [left, right] = bounds;
+    let [left, right] = [left?, right?];
+    // Bounds of a column are written alike: as days, or all of them with the time of day.
+    let times = [times(pair.column(0))?, times(pair.column(1))?];
+    let are_days = times.iter().flatten().flatten().flatten().all(|text| without_midnight(text) != text);
     let mut buffer = itoa::Buffer::new();
+    let mut text = |side: usize, cells: &Cells, row: usize| match &times[side] {
+        Some(times) if !are_days && times.is_valid(row) => times.value(row).to_string(),
+        _ => String::from_utf8_lossy(cells.text(row, &mut buffer)).into_owned(),
+    };
     Ok((0..array.len())
         .map(|row| {
             if array.is_null(row) || left.is_missing(row) && right.is_missing(row) {
                 return String::new();
             }
-            let left = String::from_utf8_lossy(left.text(row, &mut buffer)).into_owned();
-            let right = String::from_utf8_lossy(right.text(row, &mut buffer)).into_owned();
-            format!("{open}{left},{right}{close}")
+            format!("{open}{},{}{close}", text(0, &left, row), text(1, &right, row))
         })
         .collect())
+}
+
+/// Points in time with their time of day; `None` for other bounds.
+fn times(bounds: &ArrayRef) -> Result<Option<StringArray>, ArrowError> {
+    match bounds.data_type() {
+        DataType::Timestamp(..) => Ok(Some(cast(&within_calendar(bounds)?, &DataType::Utf8)?.as_string().clone())),
+        _ => Ok(None),
+    }
 }
 
 type Reader = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
@@ -337,6 +381,18 @@ fn supported(kind: &DataType) -> bool {
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => true,
         DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => true,
         other => other.is_integer() || matches!(other, DataType::Float16 | DataType::Float32 | DataType::Float64),
+    }
+}
+
+/// The name of a type. Arrow's own name of a nested one has metadata in it, and those may list values.
+fn type_name(kind: &DataType) -> String {
+    match kind {
+        DataType::Struct(_) => "a structure".into(),
+        DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..) => "a list".into(),
+        DataType::ListView(_) | DataType::LargeListView(_) => "a list".into(),
+        DataType::Dictionary(_, values) => type_name(values),
+        kind if kind.is_nested() => "a nested one".into(),
+        kind => kind.to_string(),
     }
 }
 
@@ -449,9 +505,58 @@ impl Cells {
     }
 }
 
+/// Bytes that are not UTF-8 become missing, and [`unread`] finds them. Other libraries hand texts over unchecked.
 fn texts(array: &ArrayRef) -> Result<Cells, ArrowError> {
-    let texts: StringArray = cast(array, &DataType::Utf8)?.as_string().clone();
+    let bytes = match array.data_type() {
+        DataType::Utf8 => cast(array, &DataType::Binary)?,
+        DataType::LargeUtf8 => cast(array, &DataType::LargeBinary)?,
+        DataType::Utf8View => cast(array, &DataType::BinaryView)?,
+        _ => Arc::clone(array),
+    };
+    let texts: StringArray = match bytes.data_type() {
+        DataType::BinaryView => cast(&cast(&bytes, &DataType::Utf8View)?, &DataType::Utf8)?.as_string().clone(),
+        _ => cast(&bytes, &DataType::Utf8)?.as_string().clone(),
+    };
     Ok(Cells::Texts(texts))
+}
+
+/// The rows whose cell says something that was not read, ascending: bytes that are not UTF-8, or a day beyond the calendar.
+/// Nothing may take them for missing ones.
+fn unread(array: &ArrayRef, cells: &Cells) -> Vec<usize> {
+    if is_all_read(array, cells) {
+        return Vec::new();
+    }
+    let nulls = array.logical_nulls();
+    let says_something = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+    (0..array.len()).filter(|&row| says_something(row) && cells.is_missing(row)).collect()
+}
+
+fn is_all_read(array: &ArrayRef, cells: &Cells) -> bool {
+    match (array.data_type(), cells) {
+        (DataType::Dictionary(_, _), Cells::Coded(_, entries)) => {
+            is_all_read(array.as_any_dictionary().values(), entries)
+        }
+        // Of a number only NaN is not read, and it means missing.
+        (DataType::Float16 | DataType::Float32 | DataType::Float64 | DataType::Null, _) => true,
+        (_, Cells::Texts(texts)) => texts.null_count() == array.null_count(),
+        (_, Cells::Days(days, _)) => days.null_count() == array.null_count(),
+        _ => true,
+    }
+}
+
+/// Counts the cells of a column that were not read.
+fn tally_unread(array: &ArrayRef, cells: &Cells, column: &str, first_row: u64, tally: &mut Tally) {
+    let kind = if matches!(leaf(array.data_type()), DataType::Date32 | DataType::Date64 | DataType::Timestamp(..)) {
+        Kind::NotADate
+    } else {
+        Kind::NotText
+    };
+    unread(array, cells).into_iter().for_each(|row| tally.add(kind, column, first_row + row as u64));
+}
+
+/// The type of a column's cells.
+fn leaf(kind: &DataType) -> &DataType {
+    if let DataType::Dictionary(_, values) = kind { leaf(values) } else { kind }
 }
 
 fn truths(array: &BooleanArray) -> StringArray {
@@ -459,6 +564,7 @@ fn truths(array: &BooleanArray) -> StringArray {
 }
 
 fn days(array: &ArrayRef, wanted: Wanted) -> Result<Cells, ArrowError> {
+    let array = &within_calendar(array)?;
     let days = cast(&cast(array, &DataType::Date32)?, &DataType::Int32)?.as_primitive().clone();
     if wanted == Wanted::Days {
         return Ok(Cells::Days(days, None));
@@ -466,6 +572,33 @@ fn days(array: &ArrayRef, wanted: Wanted) -> Result<Cells, ArrowError> {
     let full: StringArray = cast(array, &DataType::Utf8)?.as_string().clone();
     let texts = full.iter().map(|text| text.map(without_midnight)).collect();
     Ok(Cells::Days(days, Some(texts)))
+}
+
+/// How many days before and after 1970-01-01 have a name: about 260,000 years.
+const CALENDAR: i64 = 95_000_000;
+
+/// Days beyond the calendar, such as the infinity of databases, become missing, and [`unread`] finds them.
+fn within_calendar(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let units_a_day = match array.data_type() {
+        DataType::Date32 => 1,
+        DataType::Timestamp(TimeUnit::Second, _) => 86_400,
+        DataType::Timestamp(TimeUnit::Millisecond, _) => 86_400_000,
+        DataType::Timestamp(TimeUnit::Microsecond, _) => 86_400_000_000,
+        // 64 bits of nanoseconds are 585 years.
+        _ => return Ok(Arc::clone(array)),
+    };
+    let whole = if units_a_day == 1 { cast(array, &DataType::Int32)? } else { Arc::clone(array) };
+    let units = cast(&whole, &DataType::Int64)?;
+    let fits = |unit: i64| (unit / units_a_day).abs() <= CALENDAR;
+    if units.as_primitive::<Int64Type>().iter().flatten().all(fits) {
+        return Ok(Arc::clone(array));
+    }
+    let known: Int64Array =
+        units.as_primitive::<Int64Type>().iter().map(|unit| unit.filter(|&unit| fits(unit))).collect();
+    match array.data_type() {
+        DataType::Date32 => cast(&cast(&known, &DataType::Int32)?, array.data_type()),
+        kind => cast(&known, kind),
+    }
 }
 
 /// A timestamp at midnight is written as a day.
@@ -487,10 +620,27 @@ pub(super) fn encode(
 }
 
 fn encode_batch(batch: &RecordBatch, first_row: u64, columns: &mut Columns<'_>) -> Result<(), ArrowError> {
+    let before = columns.tally.begin();
+    let unread = encode_cells(batch, first_row, columns)?;
+    if !unread.is_empty() {
+        // These cells were also counted as empty, which would mislead.
+        drop(columns.tally.begin());
+        columns.tally.merge(unread);
+    }
+    columns.tally.merge(before);
+    Ok(())
+}
+
+/// Encodes the rows of a batch, and returns the problem of cells that were not read.
+fn encode_cells(batch: &RecordBatch, first_row: u64, columns: &mut Columns<'_>) -> Result<Tally, ArrowError> {
     let read = columns.plan.read_columns();
+    let unread = RefCell::new(Tally::default());
     let cells_for = |column: usize, wanted: Wanted| -> Result<Cells, ArrowError> {
         let at = read.binary_search(&column).expect("planned columns are read");
-        Cells::new(batch.column(at), wanted)
+        let (array, fields) = (batch.column(at), batch.schema_ref().fields());
+        let cells = Cells::new(array, wanted)?;
+        tally_unread(array, &cells, fields[at].name(), first_row, &mut unread.borrow_mut());
+        Ok(cells)
     };
     let cells_of = |column: usize| cells_for(column, Wanted::Texts);
     let place = |row: usize| first_row + row as u64;
@@ -549,7 +699,7 @@ fn encode_batch(batch: &RecordBatch, first_row: u64, columns: &mut Columns<'_>) 
             columns.public_cells(&joined, place(row));
         }
     }
-    Ok(())
+    Ok(unread.into_inner())
 }
 
 fn encode_sensitive(

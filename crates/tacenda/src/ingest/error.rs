@@ -464,6 +464,18 @@ kinds! {
         "give the column a name in the first line of the table, or take it out of the table",
         "The first line of the input names the columns, and one of them has no name, so the policy file cannot say what it is. \
          Where every line ends with a delimiter, the last column has no name and no cells; that one is ignored.";
+    /// A cell of bytes that are no text.
+    NotText, "D143", "bytes that are no text",
+        "turn the bytes into text (UTF-8) before, or give the column role = \"drop\"",
+        "A column of a Parquet file, or of a table in memory, holds bytes, and those of some cells are not UTF-8. They may be a picture, \
+         an encrypted number, or text of another encoding. They are never read as missing. In pandas, \
+         frame[\"name\"].str.decode(\"latin-1\") makes text of bytes in the encoding latin-1.";
+    /// An interval that ends within a second.
+    PartOfSecond, "D144", "interval that ends within a second",
+        "cut at whole days; or at whole seconds, with --date-format %Y-%m-%dT%H:%M:%S; or write the column as text, with --notation COLUMN=exact",
+        "A column of intervals of points in time has bounds with parts of a second, which are not represented. pandas.cut makes such bounds where it is \
+         given a number of bins: give it the breaks themselves. Whole days are read as they are. Times of day are read with \
+         --date-format %Y-%m-%dT%H:%M:%S.";
 }
 
 impl Kind {
@@ -530,6 +542,12 @@ impl Tally {
     /// Nothing found yet.
     pub fn new(show_values: bool) -> Tally {
         Tally { show_values, ..Tally::default() }
+    }
+
+    /// Begins anew, and returns what was found until now.
+    pub fn begin(&mut self) -> Tally {
+        let fresh = Tally::new(self.show_values);
+        std::mem::replace(self, fresh)
     }
 
     /// Counts one row; `column` is empty if the whole row is at fault.

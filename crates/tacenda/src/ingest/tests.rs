@@ -177,6 +177,95 @@ fn parquet_gives_the_table_its_text_gives() {
     }
 }
 
+/// Bytes that are no text, in every column that is read, as Parquet and in memory, plain and in a dictionary.
+#[test]
+fn bytes_that_are_no_text_are_refused_and_never_missing() {
+    use arrow_array::{BinaryArray, BinaryViewArray, DictionaryArray, Int8Array, LargeBinaryArray};
+    let good: [&[u8]; 2] = [b"1234", b"1234"];
+    let cells = |bad: bool| if bad { [good[0], &b"\xe9t\xe9"[..]] } else { good };
+    let plain = |bad: bool| BinaryArray::from(cells(bad).to_vec());
+    let forms: [(&str, &dyn Fn(bool) -> ArrayRef); 4] = [
+        ("binary", &|bad| Arc::new(plain(bad))),
+        ("large binary", &|bad| Arc::new(LargeBinaryArray::from(cells(bad).to_vec()))),
+        ("binary view", &|bad| Arc::new(BinaryViewArray::from(cells(bad).to_vec()))),
+        ("dictionary", &|bad| {
+            Arc::new(DictionaryArray::new(Int8Array::from(vec![0, 1]), Arc::new(plain(bad)) as ArrayRef))
+        }),
+    ];
+    let names = ["id", "age", "town", "day", "illness", "ward", "note"];
+    let mut schema = schema();
+    schema.quasi = vec![
+        Quasi::new("age", Domain::Integer { lo: 0, hi: 9_999 }).nullable(),
+        Quasi::new("town", Domain::Category(Hierarchy::flat(["1234", "5"]).unwrap())).nullable(),
+        Quasi::new("day", Domain::Integer { lo: 0, hi: 9_999 }).nullable(),
+    ];
+    schema.sensitive[0].nullable = true;
+    for (form, make) in forms {
+        for at in 0..names.len() {
+            let column = |(place, name): (usize, &&'static str)| -> (&'static str, ArrayRef) {
+                match (place == at, *name) {
+                    (true, _) => (name, make(true)),
+                    (false, "id") => (name, strings(&["a", "b"])),
+                    (false, _) => (name, make(false)),
+                }
+            };
+            let columns: Vec<(&str, ArrayRef)> = names.iter().enumerate().map(column).collect();
+            let batch = RecordBatch::try_from_iter(columns.clone()).unwrap();
+            let frame = Source::frame("a frame", batch.schema(), vec![batch]);
+            let in_memory = read_snapshot(&frame, &schema, &KEY, &Values::default(), &ReadOptions::default());
+            let as_file = read_with(&parquet(columns), &schema, ReadOptions::default());
+            for read in [in_memory, as_file] {
+                if names[at] == "note" {
+                    assert!(read.is_ok(), "{form}: a dropped column is not read");
+                    continue;
+                }
+                let told = only_problem(read);
+                assert_eq!(told, ("D143".into(), Some(names[at].into()), 1, vec![2]), "{form}, {}", names[at]);
+            }
+        }
+    }
+}
+
+/// A draft leaves such columns out, and does not call them empty.
+#[test]
+fn columns_of_bytes_are_left_out_of_drafts() {
+    let bytes: ArrayRef = Arc::new(arrow_array::BinaryArray::from(vec![&b"flu"[..], b"\xff\xfe", b"flu"]));
+    let bytes = parquet(vec![("id", strings(&["a", "b", "c"])), ("illness", bytes)]);
+    let drafted = draft(&Source::spool("a test", &bytes[..]).unwrap()).unwrap();
+    let illness = drafted.column("illness").unwrap();
+    assert_eq!(illness.role, Role::Drop);
+    assert!(illness.because.starts_with("1 of its cells have no text form"), "{}", illness.because);
+}
+
+/// The infinity of databases is no missing day.
+#[test]
+fn days_beyond_the_calendar_are_refused_and_never_missing() {
+    let mut schema = schema();
+    schema.quasi[2].nullable = true;
+    let far: [ArrayRef; 4] = [
+        Arc::new(arrow_array::TimestampMicrosecondArray::from(vec![i64::MAX, 18_262 * 86_400_000_000])),
+        Arc::new(arrow_array::TimestampSecondArray::from(vec![i64::MIN, 18_262 * 86_400])),
+        Arc::new(arrow_array::Date32Array::from(vec![i32::MAX, 18_262])),
+        Arc::new(arrow_array::Date64Array::from(vec![i64::MAX, 18_262 * 86_400_000])),
+    ];
+    for day in far {
+        let (two, towns) = (|| strings(&["1", "2"]), strings(&["1234", "1234"]));
+        let columns = vec![
+            ("id", two()),
+            ("age", two()),
+            ("town", towns),
+            ("day", day),
+            ("illness", two()),
+            ("ward", two()),
+            ("note", two()),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let frame = Source::frame("a frame", batch.schema(), vec![batch]);
+        let read = read_snapshot(&frame, &schema, &KEY, &Values::default(), &ReadOptions::default());
+        assert_eq!(only_problem(read), ("D108".into(), Some("day".into()), 1, vec![1]));
+    }
+}
+
 #[test]
 fn parquet_faults_are_counted_by_row() {
     let noon: ArrayRef =

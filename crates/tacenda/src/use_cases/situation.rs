@@ -48,10 +48,12 @@ pub struct SituationReport {
     pub instead: String,
     /// What was published.
     pub published: Vec<ShownRelease>,
-    /// What the same attacker learns from that.
+    /// What the same attacker learns from that, and the verdict of the report on it.
     pub learned_then: Learned,
     /// The command that attacks the naive files, in that folder.
     pub command: String,
+    /// The command that writes the report on what was published, in that folder.
+    pub report_command: String,
 }
 
 /// A release, as a reader sees it.
@@ -149,9 +151,15 @@ fn make(situation: &Situation, folder: &Path, progress: Progress<'_>) -> Result<
         published.push(ShownRelease { label: stage.label.into(), rows, withheld, counterfeits });
     }
     step("attacking what was published");
-    let project = ProjectFolder { root: folder.into(), ..ProjectFolder::default() };
-    let learned_then =
-        learn(situation, SubjectRequest { project, truth: files.truth(situation), ..SubjectRequest::default() })?;
+    let published_all = || SubjectRequest {
+        project: ProjectFolder { root: folder.into(), ..ProjectFolder::default() },
+        truth: files.truth(situation),
+        ..SubjectRequest::default()
+    };
+    // The verdict is the one of all checks, as the report has it. The attack may be one of them.
+    let all = AuditRequest { subject: published_all(), ..AuditRequest::default() };
+    let decision = all.read(&|_, _| ())?.judge(&|_, _| ()).report.verdict.decision;
+    let learned_then = Learned { decision, ..learn(situation, published_all())? };
     Ok(SituationReport {
         name: situation.name.into(),
         about: situation.about.into(),
@@ -165,6 +173,7 @@ fn make(situation: &Situation, folder: &Path, progress: Progress<'_>) -> Result<
         published,
         learned_then,
         command: command(situation),
+        report_command: report_command(situation),
     })
 }
 
@@ -213,6 +222,12 @@ fn command(situation: &Situation) -> String {
         true => format!("tacenda audit naive/*.csv {columns} --check joins --k 1"),
         false => format!("tacenda audit naive/*.csv {columns} --truth data/*.csv --id {}", situation.identifier),
     }
+}
+
+/// The command that writes the report on what was published. With the private tables it has the verdict that is told here.
+fn report_command(situation: &Situation) -> String {
+    let truth = if situation.is_of_views() { "" } else { "--truth data/*.csv " };
+    format!("tacenda report {truth}-o report.html")
 }
 
 fn given(files: &[PathBuf]) -> Vec<Given> {

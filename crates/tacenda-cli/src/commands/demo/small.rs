@@ -33,7 +33,7 @@ fn text(report: &SituationReport) -> String {
     let project = report.project.display();
     let _ =
         writeln!(out, "Everything is in {project}. Repeat the attack, and look at the report on the safe releases:");
-    let _ = writeln!(out, "  cd {project}\n  {}\n  tacenda report -o report.html", report.command);
+    let _ = writeln!(out, "  cd {project}\n  {}\n  {}", report.command, report.report_command);
     out
 }
 

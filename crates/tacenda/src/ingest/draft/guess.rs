@@ -145,6 +145,13 @@ fn role(name: &str, kind: &Guess, seen: &Seen, rows: u64) -> (Role, String) {
     if matches!(name, "group_id" | "row_weight" | "record") {
         return (Role::Drop, "a release has a column of this name".into());
     }
+    if seen.unread > 0 {
+        let some = if seen.unread == rows { "its".to_string() } else { format!("{} of its", seen.unread) };
+        return (
+            Role::Drop,
+            format!("{some} cells have no text form (bytes that are no text, lists, structures, days without a name)"),
+        );
+    }
     if filled == 0 {
         return (Role::Drop, "every cell is empty".into());
     }

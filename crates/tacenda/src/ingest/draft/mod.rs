@@ -392,7 +392,7 @@ pub fn draft(source: &Source) -> Result<Draft, IngestError> {
             let mut rows = 0;
             opened.each_cell(source.name(), |column, cell| {
                 rows += u64::from(column == 0);
-                seen[column].cell(cell);
+                seen[column].typed_cell(cell);
             })?;
             (header, seen, rows)
         }

@@ -47,6 +47,8 @@ pub(super) struct Seen {
     pub blanks: u64,
     /// Cells with a line break in them.
     pub breaks: u64,
+    /// Cells that say something without a text form. They also count as missing.
+    pub unread: u64,
 }
 
 impl Default for Seen {
@@ -71,11 +73,18 @@ impl Default for Seen {
             bytes: 0,
             blanks: 0,
             breaks: 0,
+            unread: 0,
         }
     }
 }
 
 impl Seen {
+    /// Takes a cell of a typed column; `None` if it has no text form.
+    pub fn typed_cell(&mut self, cell: Option<&[u8]>) {
+        self.unread += u64::from(cell.is_none());
+        self.cell(cell.unwrap_or_default());
+    }
+
     pub fn cell(&mut self, cell: &[u8]) {
         self.rows += 1;
         if cell.is_empty() {

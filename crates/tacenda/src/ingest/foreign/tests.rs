@@ -610,3 +610,18 @@ fn what_is_taken_for_granted_is_said() {
     assert_eq!(two.len(), 1);
     assert!(two[0].contains("count as one value together"), "{two:?}");
 }
+
+/// Two cells of bytes that are no text would be one missing value.
+#[test]
+fn bytes_that_are_no_text_are_refused_in_published_files() {
+    use arrow_array::{ArrayRef, BinaryArray, RecordBatch};
+    let bytes: ArrayRef = std::sync::Arc::new(BinaryArray::from(vec![&b"flu"[..], b"\xff\xfe", b"flu", b"\xff"]));
+    let ages: ArrayRef = std::sync::Arc::new(BinaryArray::from(vec![&b"20"[..], b"20", b"\xff", b"21"]));
+    let batch = RecordBatch::try_from_iter([("age", ages), ("illness", bytes)]).unwrap();
+    let source = Source::frame("r1", batch.schema(), vec![batch]);
+    let file = File { source, label: "r1".into(), counterfeits: None };
+    let error = read(&[file], &[], &ask(&["age"], &["illness"])).map(drop).unwrap_err();
+    let told: Vec<_> =
+        error.problems().iter().map(|one| (one.code(), one.column.as_deref(), &one.places[..])).collect();
+    assert_eq!(told, [("D143", Some("age"), &[3][..]), ("D143", Some("illness"), &[2, 4])], "{error}");
+}
