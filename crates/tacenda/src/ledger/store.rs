@@ -1,7 +1,7 @@
 //! A project folder: its ledger, its vault, its releases.
 
 use crate::keys::{Introduction, KeyError, Signer, Trust};
-use crate::ledger::anchor::digest_of;
+use crate::ledger::anchor::{digest_of, erased_people};
 use crate::ledger::head::Head;
 use crate::ledger::line::{FORMAT, LEDGER, NO_HASH, PLAIN_FORMAT};
 use crate::ledger::reseal::write_key;
@@ -121,6 +121,11 @@ impl Store {
             _ => {}
         }
         result
+    }
+
+    /// Whether a project was begun here and never set up, because power was lost meanwhile. [`Store::init`] begins it again.
+    pub fn is_unborn(disk: &dyn Disk, root: &Path) -> Result<bool, LedgerError> {
+        recover::is_unborn(disk, root)
     }
 
     fn try_init(disk: Arc<dyn Disk>, root: &Path, new: NewProject<'_>) -> Result<Store, LedgerError> {
@@ -281,7 +286,7 @@ impl Store {
                 // Only what followed then may follow now; the anchor stays where it is until all of it is here again.
                 Some(releases) if accepted.is_none() => self.owed = Some((anchor, releases)),
                 // Before the first release nothing can remember whom to leave out.
-                _ if self.releases() == 0 && !anchor.erased.is_empty() => {
+                _ if self.releases() == 0 && !anchor.erased().is_empty() => {
                     return Err(self.rolled_back(anchor.lines, &anchor.at));
                 }
                 _ => {
@@ -289,6 +294,10 @@ impl Store {
                     behind.push((error, anchor.lines, anchor.head));
                 }
             }
+        }
+        for other in self.others_here(anchors) {
+            let error = LedgerError::OtherLedger { series: other.series, at: other.at };
+            behind.push((error, other.lines, other.head));
         }
         for seen in anchors.seen() {
             let (lines, head) = seen.reached();
@@ -320,7 +329,17 @@ impl Store {
         if let Some(anchor) = self.is_behind(anchors)? {
             return Err(self.rolled_back(anchor.lines, &anchor.at));
         }
+        if let Some(other) = self.others_here(anchors).pop() {
+            return Err(LedgerError::OtherLedger { series: other.series, at: other.at });
+        }
         anchors.seen().iter().try_for_each(|seen| seen.hold(self))
+    }
+
+    /// Anchors of other series that have the same name and were published from this folder: this ledger may have taken the place of
+    /// theirs. What a person has accepted before is not asked again.
+    fn others_here(&self, anchors: &Anchors) -> Vec<Anchor> {
+        let others = anchors.of_folder(&self.root, self.series(), self.seed_commitment());
+        others.into_iter().filter(|other| !self.has_accepted(&other.head)).collect()
     }
 
     /// Refuses to go on behind a receipt that counts more people who were erased than are erased here: nothing says who they are.
@@ -329,17 +348,13 @@ impl Store {
         let wanted = behind.map(Seen::erased).max().unwrap_or(0);
         // Those whom the anchor knows are erased again before anything is published.
         let anchor = anchors.read(self.seed_commitment())?;
-        let found = anchor.map_or(0, |anchor| anchor.erased.len() as u64).max(self.erased_people());
+        let found = anchor.map_or(0, |anchor| anchor.asked()).max(self.erased_people());
         if wanted > found { Err(LedgerError::Unerased { wanted, found }) } else { Ok(()) }
     }
 
     /// How many people were erased because they asked for it.
     pub fn erased_people(&self) -> u64 {
-        let erased = |event: &Event| match event.what {
-            What::Erase(Erasure { people, retain: None, .. }) => people,
-            _ => 0,
-        };
-        self.events.iter().map(erased).sum()
+        erased_people(&self.events)
     }
 
     /// Whether the ledger does not reach what stands in for a lost anchor.
@@ -424,15 +439,25 @@ impl Store {
         })
     }
 
-    /// Who was erased after the state that a person went on from, in writing: they are to be erased again. Empty where nobody went
-    /// on from an older state.
+    /// Who is to be erased again: those who were erased after the state that a person went on from, in writing; and those whose
+    /// erasure was cut off. Not before the releases are here again that the anchor knows of.
     pub fn erased_elsewhere(&self) -> Result<Vec<RecordKey>, LedgerError> {
+        let Some(anchors) = self.anchors.as_ref().filter(|_| self.owed.is_none()) else { return Ok(Vec::new()) };
+        let Some(anchor) = anchors.read(self.seed_commitment())? else { return Ok(Vec::new()) };
         let went_back = self.events.iter().any(|event| matches!(event.what, What::Rollback { .. }));
-        let Some(anchors) = self.anchors.as_ref().filter(|_| went_back) else { return Ok(Vec::new()) };
+        if !went_back && anchor.erasing.is_empty() {
+            return Ok(Vec::new());
+        }
         let known = self.history()?;
-        let anchor = anchors.read(self.seed_commitment())?;
-        let erased = anchor.map_or_else(Vec::new, |anchor| anchor.erased());
-        Ok(erased.into_iter().filter(|&key| !known.is_erased(key)).collect())
+        Ok(anchor.erased().into_iter().filter(|&key| !known.is_erased(key)).collect())
+    }
+
+    /// Tells the anchor who is erased, before the line does.
+    fn begin_erasing(&self, what: &What) -> Result<Option<Anchor>, LedgerError> {
+        match (&self.anchors, what) {
+            (Some(anchors), What::Erase(_)) => anchors.begin_erasing(self.seed_commitment(), &self.erased),
+            _ => Ok(None),
+        }
     }
 
     /// Signs every line from now on.
@@ -628,6 +653,9 @@ impl Store {
             for path in files.keys().map(|name| self.root.join(VAULT).join(name)) {
                 self.disk.remove_file(&path).map_err(|error| LedgerError::disk("remove", &path, error))?;
             }
+            // What the erasure synced would come back with a power cut.
+            let vault = self.root.join(VAULT);
+            self.disk.sync_folder(&vault).map_err(|error| LedgerError::disk("sync", &vault, error))?;
             return Err(LedgerError::MovedOn);
         }
         Ok(files)
@@ -731,6 +759,11 @@ impl Store {
             recover::sweep_vault(&*store.disk, &store.root).map_err(unfinished)?;
             // Again: a plan takes no lock, and may have been made since.
             store.vault()?.remove_planned().map_err(unfinished)?;
+            // They may be in what a publish that failed had staged. It was removed, and a power cut must not bring it back.
+            let staging = store.root.join(STAGING);
+            let is_there = store.disk.exists(&staging);
+            let synced = is_there.and_then(|there| if there { store.disk.sync_folder(&staging) } else { Ok(()) });
+            synced.map_err(|error| unfinished(LedgerError::disk("sync", &staging, error)))?;
             // The next files of this store must not have the names of these.
             store.attempt = new_attempt(&store.root)?;
             Ok(())
@@ -816,7 +849,8 @@ impl Store {
         let (event, bytes) = Event::next(seq, self.head(), at, what, signer);
         let prepared = self.refuse_other(&event.what);
         let prepared = prepared.and_then(|()| self.prepare(&event)).and_then(|()| self.refuse_overtaken());
-        prepared.map_err(|error| self.or_overtaken(error)).inspect_err(|_| self.discard())?;
+        let prepared = prepared.and_then(|()| self.begin_erasing(&event.what));
+        let before = prepared.map_err(|error| self.or_overtaken(error)).inspect_err(|_| self.discard())?;
         let ledger = self.root.join(LEDGER);
         if let Some(staging) = &mut staging {
             staging.keep(true);
@@ -835,6 +869,10 @@ impl Store {
                         staging.keep(false);
                     }
                     self.discard();
+                    if let (Some(anchors), Some(before)) = (&self.anchors, before) {
+                        // If this fails, they are erased next time.
+                        let _ = anchors.end_erasing(self.seed_commitment(), before);
+                    }
                     return Err(source);
                 }
             }
