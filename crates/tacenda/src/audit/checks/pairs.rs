@@ -60,7 +60,7 @@ fn shown(release: &Release, group: u32) -> (&[Span], &[Value]) {
 }
 
 /// The groups of a release, by what it shows of them.
-pub(super) fn sorted_groups(release: &Release) -> Vec<u32> {
+fn sorted_groups(release: &Release) -> Vec<u32> {
     let mut groups: Vec<u32> = (0..release.group_count() as u32).collect();
     groups.par_sort_unstable_by_key(|&group| shown(release, group));
     groups
