@@ -594,7 +594,8 @@ fn loses_rows(earlier: &Release, later: &Release, component: Component<'_>) -> b
 
 /// Groups of both releases that are the same, region and values.
 fn same_groups(earlier: &Release, later: &Release) -> ComponentList {
-    let (mut found, mut numbers): (FxHashMap<(&[Span], &[Value]), u32>, Vec<u32>) = Default::default();
+    let mut found: FxHashMap<(&[Span], &[Value]), u32> = FxHashMap::default();
+    let mut numbers = Vec::new();
     for release in [earlier, later] {
         for group in 0..release.group_count() {
             let next = found.len() as u32;
