@@ -16,6 +16,11 @@ impl Regions {
         Regions { attributes, spans: Vec::new() }
     }
 
+    /// The same, with room for so many.
+    pub fn with_capacity(attributes: usize, regions: usize) -> Regions {
+        Regions { attributes, spans: Vec::with_capacity(attributes * regions) }
+    }
+
     /// How many regions there are.
     pub fn len(&self) -> usize {
         self.spans.len().checked_div(self.attributes).unwrap_or(0)

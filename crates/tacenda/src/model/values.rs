@@ -4,9 +4,9 @@
 //! in a release are numbered after all older ones, in the order of their texts.
 
 use crate::model::Release;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::fmt;
-use std::sync::Arc;
+use std::hash::BuildHasher;
 use unicode_normalization::UnicodeNormalization;
 
 /// A sensitive value of the series.
@@ -140,37 +140,54 @@ impl fmt::Debug for Values {
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ValueSetId(pub u32);
 
-/// All value sets of a series, each with a permanent number.
+/// All value sets of a series, each with a permanent number. There may be as many as groups, so they lie one after another.
 #[derive(Clone, Default, Eq, PartialEq)]
 pub struct ValueSets {
-    sets: Vec<Arc<[Value]>>,
-    ids: FxHashMap<Arc<[Value]>, ValueSetId>,
+    values: Vec<Value>,
+    ends: Vec<u32>,
+    /// The number of each set at the first free place from its hash on, or [`ValueSets::FREE`]: at least half of the places.
+    places: Vec<u32>,
 }
 
 impl ValueSets {
+    const FREE: u32 = u32::MAX;
+
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.sets.len()
+        self.ends.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.sets.is_empty()
+        self.ends.is_empty()
     }
 
     /// The values of a set, ascending.
     pub fn get(&self, id: ValueSetId) -> &[Value] {
-        &self.sets[id.0 as usize]
+        let at = id.0 as usize;
+        let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
+        &self.values[start..self.ends[at] as usize]
     }
 
     /// All sets in order.
     pub fn iter(&self) -> impl Iterator<Item = (ValueSetId, &[Value])> {
-        self.sets.iter().enumerate().map(|(index, set)| (ValueSetId(index as u32), &set[..]))
+        (0..self.ends.len() as u32).map(|number| (ValueSetId(number), self.get(ValueSetId(number))))
     }
 
     /// The number of a set, if the series has had it.
     pub fn find(&self, set: &[Value]) -> Option<ValueSetId> {
-        self.ids.get(set).copied()
+        let number = *self.places.get(self.place(set)?)?;
+        (number != ValueSets::FREE).then_some(ValueSetId(number))
+    }
+
+    /// The place of a set, or where it would be; `None` where there are no places.
+    fn place(&self, set: &[Value]) -> Option<usize> {
+        let last = self.places.len().checked_sub(1)?;
+        let mut place = FxBuildHasher.hash_one(set) as usize & last;
+        while self.places[place] != ValueSets::FREE && self.get(ValueSetId(self.places[place])) != set {
+            place = (place + 1) & last;
+        }
+        Some(place)
     }
 
     /// The value set of each group of a release.
@@ -187,17 +204,54 @@ impl ValueSets {
         if let Some(id) = self.find(set) {
             return id;
         }
-        let id = ValueSetId(self.sets.len() as u32);
-        let set: Arc<[Value]> = set.into();
-        self.sets.push(Arc::clone(&set));
-        self.ids.insert(set, id);
+        let id = ValueSetId(self.ends.len() as u32);
+        self.values.extend_from_slice(set);
+        self.ends.push(self.values.len() as u32);
+        if 2 * self.ends.len() > self.places.len() {
+            self.places = vec![ValueSets::FREE; (2 * self.ends.len()).next_power_of_two()];
+            (0..id.0).for_each(|number| self.take_place(ValueSetId(number)));
+        }
+        self.take_place(id);
         id
+    }
+
+    fn take_place(&mut self, id: ValueSetId) {
+        let place = self.place(self.get(id)).expect("there are free places");
+        self.places[place] = id.0;
     }
 }
 
 impl fmt::Debug for ValueSets {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "ValueSets({} sets)", self.sets.len())
+        write!(out, "ValueSets({} sets)", self.len())
+    }
+}
+
+#[cfg(test)]
+mod sets {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Every set has one number, for ever, and is found again.
+        #[test]
+        fn a_set_keeps_its_number(sets in proptest::collection::vec(proptest::collection::btree_set(0u32..9, 0..5), 0..200)) {
+            let (mut interned, mut plain): (ValueSets, Vec<Vec<Value>>) = Default::default();
+            for set in sets {
+                let set: Vec<Value> = set.into_iter().map(Value).collect();
+                let number = plain.iter().position(|known| *known == set);
+                prop_assert_eq!(interned.find(&set), number.map(|number| ValueSetId(number as u32)));
+                let number = number.unwrap_or_else(|| {
+                    plain.push(set.clone());
+                    plain.len() - 1
+                });
+                prop_assert_eq!(interned.intern(&set), ValueSetId(number as u32));
+            }
+            let all: Vec<(ValueSetId, &[Value])> = interned.iter().collect();
+            let expected = plain.iter().enumerate().map(|(number, set)| (ValueSetId(number as u32), &set[..]));
+            prop_assert_eq!(all, expected.collect::<Vec<_>>());
+            prop_assert_eq!(interned.len(), plain.len());
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::publish::amend::{self, Amended};
 use crate::publish::backup::{back_up, file_by, rotate};
 use crate::publish::forecast::forecast;
 use crate::publish::free_memory::free_memory;
-use crate::publish::on_disk::{self, BYTES_ON_DISK, Everyone, Making, NextPeople, OnDisk, PEOPLE_PER_FILE};
+use crate::publish::on_disk::{self, Everyone, Making, NextPeople, OnDisk, PEOPLE_PER_FILE};
 use crate::publish::report::{Past, page, series_report, software};
 use crate::publish::signed::{assert_rules, introduction, sign_staged};
 use crate::publish::staged::write_staged;
@@ -46,15 +46,27 @@ pub const POLICY_FILE: &str = "tacenda.toml";
 /// The measured peak memory of publishing per row, to refuse early if memory is short.
 const BYTES_PER_ROW: u64 = 300;
 
-/// The same if people are on disk, per row and besides. More than was ever measured (docs/scale.md).
-const BYTES_PER_ROW_ON_DISK: u64 = 80;
+/// What is expected to be in memory at once while people are on disk, in bytes: besides, per row, per group, and per column of a
+/// group. Groups are as small as the promise lets them be. More than was ever measured (docs/scale.md).
+struct Room {
+    besides: u64,
+    row: u64,
+    group: u64,
+    column: u64,
+}
 
-/// The same for a first release whose groups are formed some people at a time: besides, per row, and per group. A group has two
-/// numbers per column, in the release and in the vault's state after it.
-const BYTES_OF_FIRST: u64 = 116 << 20;
-const BYTES_PER_ROW_OF_FIRST: u64 = 8;
-const BYTES_PER_GROUP_OF_FIRST: u64 = 16;
-const BYTES_PER_SPAN_OF_FIRST: u64 = 16;
+/// A first release while its files are written: a group has two numbers per column, in the release and in the vault's state after it.
+const FIRST: Room = Room { besides: 116 << 20, row: 8, group: 16, column: 16 };
+
+/// An update while files are written: the state before is there as well.
+const UPDATE: Room = Room { column: 24, ..FIRST };
+
+/// An update while it is compared with the last release.
+const COMPARED: Room = Room { besides: 80 << 20, row: 8, group: 72, column: 52 };
+
+/// Everyone while they get a bucket, in a first release and in an update.
+const SEATED: Room = Room { besides: 116 << 20, row: 36, group: 0, column: 0 };
+const SEATED_AGAIN: Room = Room { row: 52, column: 8, ..SEATED };
 
 /// Which share of the free memory is used where nothing is said about memory.
 const FREE_SHARE: (u64, u64) = (3, 4);
@@ -576,16 +588,26 @@ impl Project {
     fn needed_on_disk(&self, rows: u64) -> u64 {
         let PolicyFile { schema, promise, output, .. } = &self.loaded.policy;
         let is_first = self.store.as_ref().is_none_or(|store| store.releases() == 0);
-        let by_units =
-            matches!(promise, Promised::Series(one) if matches!(one.inner().disk_form(), Some(DiskForm::Units(_))));
-        if !is_first || !by_units {
-            return rows.saturating_mul(BYTES_PER_ROW_ON_DISK) + BYTES_ON_DISK;
-        }
-        let least = u64::from(self.loaded.policy.terms().least_group.max(1));
-        let of_group = BYTES_PER_GROUP_OF_FIRST + BYTES_PER_SPAN_OF_FIRST * schema.quasi.len() as u64;
+        let form = match promise {
+            Promised::Series(promise) => promise.inner().disk_form(),
+            Promised::Views(_) => None,
+        };
+        let terms = self.loaded.policy.terms();
+        let rooms: &[Room] = match (form, is_first) {
+            (Some(DiskForm::Seats(_)), true) => &[FIRST, SEATED],
+            (Some(DiskForm::Seats(_)), false) if !terms.only_adds() => &[UPDATE, SEATED_AGAIN],
+            (Some(DiskForm::Seats(_)), false) => &[UPDATE, SEATED_AGAIN, COMPARED],
+            (_, true) => &[FIRST],
+            (_, false) => &[FIRST, COMPARED],
+        };
         let linked = if output.linked_ids { 8 } else { 0 };
         let public = if schema.public.is_empty() { 0 } else { 4 };
-        rows.saturating_mul(BYTES_PER_ROW_OF_FIRST + linked + public + of_group.div_ceil(least)) + BYTES_OF_FIRST
+        let least = u64::from(terms.least_group.max(1));
+        let needed = |room: &Room| {
+            let of_group = room.group + room.column * schema.quasi.len() as u64;
+            rows.saturating_mul(room.row + linked + public + of_group.div_ceil(least)) + room.besides
+        };
+        rooms.iter().map(needed).max().unwrap_or(0)
     }
 
     /// Why the people of an input must be in memory; `None` if they need not be.

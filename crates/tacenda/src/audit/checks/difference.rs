@@ -25,7 +25,7 @@
 //! # Not concluded
 //! Numbers that do not add up: there the tables and the releases contradict each other.
 
-use crate::audit::checks::pairs::{Component, Components};
+use crate::audit::checks::pairs::{Component, ComponentList, Components};
 use crate::audit::checks::tally::Tally;
 use crate::audit::checks::{Ask, pairs, suppressed};
 use crate::audit::knowledge::Knowledge;
@@ -78,8 +78,10 @@ struct Pair<'a> {
     places: (u32, u32),
     earlier: &'a Release,
     later: &'a Release,
-    components: Vec<(u32, Component)>,
-    /// Per component, arrivals and departures; `None` if people are not known.
+    components: ComponentList,
+    /// Per component, its root.
+    roots: Vec<u32>,
+    /// Per root, arrivals and departures; `None` if people are not known.
     moves: Option<FxHashMap<u32, Moves>>,
     values: usize,
 }
@@ -101,22 +103,25 @@ impl<'a> Pair<'a> {
         let releases = ask.series.releases;
         let places = (earlier, later);
         let (earlier, later) = (&releases[earlier as usize], &releases[later as usize]);
-        let (old, new) = rayon::join(|| Stab::new(earlier, values), || Stab::new(later, values));
+        // Only regions are asked for.
+        let (old, new) = rayon::join(|| Stab::without_values(earlier), || Stab::without_values(later));
         let mut components = Components::new(&old, &new);
         let moves = ask
             .people()
             .filter(|_| ask.attacker.presence)
             .map(|knowledge| moves(knowledge, places, &old, &new, &mut components));
-        Pair { places, earlier, later, components: components.list(), moves, values }
+        drop((old, new));
+        let (components, roots) = components.list();
+        Pair { places, earlier, later, components, roots, moves, values }
     }
 
     /// Judges every component. Returns whether some number does not add up.
     fn judge(&self, ask: &Ask<'_>, outcome: &mut Outcome) -> bool {
         let mut counts = vec![0i64; self.values];
-        let changes: Vec<Change> =
-            self.components.iter().map(|(_, component)| self.change(component, &mut counts)).collect();
         let (mut more, mut less) = (0, 0);
-        for change in &changes {
+        // Changes are worked out twice: there may be as many components as groups.
+        for component in self.components.iter() {
+            let change = self.change(component, &mut counts);
             more += change.more.iter().map(|entry| entry.1).sum::<u64>();
             less += change.less.iter().map(|entry| entry.1).sum::<u64>();
         }
@@ -130,7 +135,8 @@ impl<'a> Pair<'a> {
             || pairs::lost_a_group(ask.series.promise, self.earlier, self.later);
         let mut judge = Judge::new(ask, self);
         let mut is_contradicted = false;
-        for ((root, component), change) in self.components.iter().zip(&changes) {
+        for (component, root) in self.components.iter().zip(&self.roots) {
+            let change = &self.change(component, &mut counts);
             let fakes = self.counterfeits(component);
             let is_clear = match &self.moves {
                 Some(moves) => {
@@ -155,7 +161,7 @@ impl<'a> Pair<'a> {
         is_contradicted
     }
 
-    fn change(&self, component: &Component, counts: &mut [i64]) -> Change {
+    fn change(&self, component: Component<'_>, counts: &mut [i64]) -> Change {
         let mut touched: Vec<Value> = Vec::new();
         let mut add = |release: &Release, groups: &[u32], sign: i64| {
             for &group in groups {
@@ -165,8 +171,8 @@ impl<'a> Pair<'a> {
                 }
             }
         };
-        add(self.later, &component.later, 1);
-        add(self.earlier, &component.earlier, -1);
+        add(self.later, component.later, 1);
+        add(self.earlier, component.earlier, -1);
         let mut change = Change { more: Vec::new(), less: Vec::new() };
         for value in touched {
             let count = std::mem::take(&mut counts[value.index()]);
@@ -182,15 +188,15 @@ impl<'a> Pair<'a> {
     }
 
     /// How many counterfeits a component has, before and after.
-    fn counterfeits(&self, component: &Component) -> (u64, u64) {
+    fn counterfeits(&self, component: Component<'_>) -> (u64, u64) {
         let sum = |release: &Release, groups: &[u32]| -> u64 {
             groups.iter().map(|&group| u64::from(release.counterfeits[group as usize])).sum()
         };
-        (sum(self.earlier, &component.earlier), sum(self.later, &component.later))
+        (sum(self.earlier, component.earlier), sum(self.later, component.later))
     }
 
     /// The values of a component, before and after, ascending.
-    fn sets(&self, component: &Component) -> (Vec<Value>, Vec<Value>) {
+    fn sets(&self, component: Component<'_>) -> (Vec<Value>, Vec<Value>) {
         let set = |release: &Release, groups: &[u32]| {
             let mut values: Vec<Value> =
                 groups.iter().flat_map(|&group| release.group_values(group as usize)).copied().collect();
@@ -198,11 +204,11 @@ impl<'a> Pair<'a> {
             values.dedup();
             values
         };
-        (set(self.earlier, &component.earlier), set(self.later, &component.later))
+        (set(self.earlier, component.earlier), set(self.later, component.later))
     }
 
     /// Whether arrivals and departures keep l values in any case: without swapped rows and with some.
-    fn keeps_values(&self, component: &Component, change: &Change, l: u64) -> bool {
+    fn keeps_values(&self, component: Component<'_>, change: &Change, l: u64) -> bool {
         let keeps = |rows: &[(Value, u64)]| rows.is_empty() || rows.len() as u64 >= l;
         let (before, after) = self.sets(component);
         let has_common = before.iter().any(|value| after.contains(value));
@@ -211,7 +217,7 @@ impl<'a> Pair<'a> {
     }
 
     /// Whether the promise clears a component that the sums leave open (see the head of the file).
-    fn is_promised(&self, ask: &Ask<'_>, component: &Component) -> bool {
+    fn is_promised(&self, ask: &Ask<'_>, component: Component<'_>) -> bool {
         let (k, l) = (u64::from(ask.thresholds.k), ask.thresholds.l as usize);
         let is_whole = |release: &Release, group: u32| {
             let values = release.group_values(group as usize);
@@ -267,7 +273,7 @@ impl<'a, 'b> Judge<'a, 'b> {
     }
 
     /// Judges one component. Returns whether its numbers add up.
-    fn component(&mut self, component: &Component, change: &Change, moves: Moves, fakes: (u64, u64)) -> bool {
+    fn component(&mut self, component: Component<'_>, change: &Change, moves: Moves, fakes: (u64, u64)) -> bool {
         let sum = |rows: &[(Value, u64)]| rows.iter().map(|entry| entry.1).sum::<u64>();
         let (new, gone) = ((moves.came + fakes.1), (moves.left + fakes.0));
         let swapped = new.checked_sub(sum(&change.more));
@@ -312,7 +318,7 @@ impl<'a, 'b> Judge<'a, 'b> {
 }
 
 impl Pair<'_> {
-    fn groups(&self, component: &Component) -> Vec<(u32, u32)> {
+    fn groups(&self, component: Component<'_>) -> Vec<(u32, u32)> {
         let earlier = component.earlier.iter().map(|&group| (self.places.0, group));
         earlier.chain(component.later.iter().map(|&group| (self.places.1, group))).collect()
     }

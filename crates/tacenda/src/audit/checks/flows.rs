@@ -14,7 +14,7 @@
 //! speak of arrivals where the rule says that nobody arrived (science D4.5).
 
 use crate::audit::checks::network::Network;
-use crate::audit::checks::pairs::{Component, Components};
+use crate::audit::checks::pairs::{Component, ComponentList, Components};
 use crate::audit::checks::places::first_edge;
 use crate::audit::checks::{Ask, pairs};
 use crate::audit::knowledge::Knowledge;
@@ -154,9 +154,10 @@ impl<'a> Flows<'a> {
         let (old, new) = (Stab::new(earlier, values), Stab::new(later, values));
         let components = match ask.are_units() {
             true => same_groups(earlier, later),
-            false => Components::new(&old, &new).list().into_iter().map(|(_, component)| component).collect(),
+            false => Components::new(&old, &new).list().0,
         };
-        if components.iter().any(|component| loses_rows(earlier, later, component)) {
+        let components: Vec<Component<'_>> = components.iter().collect();
+        if components.iter().any(|&component| loses_rows(earlier, later, component)) {
             return Err(NoFlows::PeopleLeft);
         }
         let keeps_sets = pairs::keeps_sets(ask.series.promise);
@@ -184,9 +185,9 @@ impl<'a> Flows<'a> {
     }
 
     /// Solves every component. Each has a part of the steps, by how many pairs of groups it has.
-    fn fill(&mut self, components: &[Component], steps: u64) -> Result<(), NoFlows> {
+    fn fill(&mut self, components: &[Component<'_>], steps: u64) -> Result<(), NoFlows> {
         let all = self.edges.len().max(1) as u64;
-        let solve = |component: &Component| {
+        let solve = |&component: &Component<'_>| {
             let edges: u64 = component.earlier.iter().map(|&group| self.edges_of(group).len() as u64).sum();
             self.solve(component, (u128::from(steps) * u128::from(edges) / u128::from(all)) as u64)
         };
@@ -217,7 +218,7 @@ impl<'a> Flows<'a> {
     }
 
     /// The flows of one component, value by value; `None` if a value has no flow.
-    fn solve(&self, component: &Component, steps: u64) -> Option<Solved> {
+    fn solve(&self, component: Component<'_>, steps: u64) -> Option<Solved> {
         let network = self.network(component)?;
         let mut solved = Solved { steps, network, ..Solved::default() };
         let mut values: Vec<Value> =
@@ -226,7 +227,7 @@ impl<'a> Flows<'a> {
         values.dedup();
         let counterfeits =
             |release: &Release, groups: &[u32]| groups.iter().any(|&group| release.counterfeits[group as usize] > 0);
-        if counterfeits(self.earlier, &component.earlier) || counterfeits(self.later, &component.later) {
+        if counterfeits(self.earlier, component.earlier) || counterfeits(self.later, component.later) {
             if let Some(network) = &mut solved.network {
                 let edge = |pair: (u32, u32)| self.place(pair.0, pair.1).expect("it overlaps") as u32;
                 for (pair, value, most) in network.most() {
@@ -255,7 +256,7 @@ impl<'a> Flows<'a> {
             let with = |release: &Release, groups: &[u32]| -> Vec<u32> {
                 groups.iter().copied().filter(|&group| count(release, group) > 0).collect()
             };
-            let (left, right) = (with(self.earlier, &component.earlier), with(self.later, &component.later));
+            let (left, right) = (with(self.earlier, component.earlier), with(self.later, component.later));
             let mut matching = Matching {
                 supplies: left.iter().map(|&group| count(self.earlier, group)).collect(),
                 capacities: right.iter().map(|&group| count(self.later, group)).collect(),
@@ -276,16 +277,16 @@ impl<'a> Flows<'a> {
     }
 
     /// The flow of a component, if it is small; `None` where there is none at all.
-    fn network(&self, component: &Component) -> Option<Option<Network>> {
+    fn network(&self, component: Component<'_>) -> Option<Option<Network>> {
         let rows = |release: &Release, groups: &[u32]| -> usize {
             groups.iter().map(|&group| release.group_rows(group as usize).len()).sum()
         };
-        if rows(self.earlier, &component.earlier) + rows(self.later, &component.later) > MOST_ROWS {
+        if rows(self.earlier, component.earlier) + rows(self.later, component.later) > MOST_ROWS {
             return Some(None);
         }
         let edges = component.earlier.iter().flat_map(|&group| self.edges_of(group));
         let pairs: Vec<(u32, u32)> = edges.map(|at| (self.edges[at].earlier, self.edges[at].later)).collect();
-        let network = Network::new(self.earlier, self.later, &component.earlier, &component.later, &pairs)?;
+        let network = Network::new(self.earlier, self.later, component.earlier, component.later, &pairs)?;
         Some(Some(network).filter(|network| network.cost() <= STEPS_OF_A_QUESTION))
     }
 
@@ -577,7 +578,7 @@ fn has_left(ask: &Ask<'_>, earlier: u32, later: u32) -> bool {
 }
 
 /// Whether a component without counterfeits has fewer rows of some value in the later release.
-fn loses_rows(earlier: &Release, later: &Release, component: &Component) -> bool {
+fn loses_rows(earlier: &Release, later: &Release, component: Component<'_>) -> bool {
     if component.earlier.iter().any(|&group| earlier.counterfeits[group as usize] > 0) {
         return false;
     }
@@ -587,35 +588,31 @@ fn loses_rows(earlier: &Release, later: &Release, component: &Component) -> bool
         rows.sort_unstable();
         rows
     };
-    let mut new = sorted(later, &component.later).into_iter();
-    sorted(earlier, &component.earlier).into_iter().any(|value| !new.any(|other| other == value))
+    let mut new = sorted(later, component.later).into_iter();
+    sorted(earlier, component.earlier).into_iter().any(|value| !new.any(|other| other == value))
 }
 
 /// Groups of both releases that are the same, region and values.
-fn same_groups(earlier: &Release, later: &Release) -> Vec<Component> {
-    let mut all: Vec<Component> = Vec::new();
-    let mut found: FxHashMap<(&[Span], &[Value]), usize> = FxHashMap::default();
-    for (release, is_later) in [(earlier, false), (later, true)] {
+fn same_groups(earlier: &Release, later: &Release) -> ComponentList {
+    let mut found: FxHashMap<(&[Span], &[Value]), u32> = FxHashMap::default();
+    let mut numbers = Vec::new();
+    for release in [earlier, later] {
         for group in 0..release.group_count() {
-            let at = *found.entry((release.region(group), release.group_values(group))).or_insert_with(|| {
-                all.push(Component::default());
-                all.len() - 1
-            });
-            let side = if is_later { &mut all[at].later } else { &mut all[at].earlier };
-            side.push(group as u32);
+            let next = found.len() as u32;
+            numbers.push(*found.entry((release.region(group), release.group_values(group))).or_insert(next));
         }
     }
-    all
+    ComponentList::new(found.len(), &numbers, earlier.group_count())
 }
 
 /// All pairs of groups that are the same, by earlier then by later group; `None` above the limit.
-fn between_same(components: &[Component], limit: u64) -> Option<Vec<Edge>> {
+fn between_same(components: &[Component<'_>], limit: u64) -> Option<Vec<Edge>> {
     let pairs = components.iter().map(|component| component.earlier.len() as u64 * component.later.len() as u64);
     if pairs.sum::<u64>() > limit {
         return None;
     }
     let edge = |earlier: u32, later: u32| Edge { earlier, later, ..Edge::default() };
-    let of = |component: &Component| -> Vec<Edge> {
+    let of = |component: &Component<'_>| -> Vec<Edge> {
         let later = |&earlier: &u32| component.later.iter().map(move |&later| edge(earlier, later));
         component.earlier.iter().flat_map(later).collect()
     };

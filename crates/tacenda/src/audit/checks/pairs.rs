@@ -1,11 +1,12 @@
 //! The comparison of two releases: which groups overlap, and which are connected.
 
+use crate::audit::by_group::ByGroup;
 use crate::audit::checks::Ask;
 use crate::audit::checks::ask::LeftOut;
 use crate::model::{GroupRule, Release, Span, Terms, Value};
 use crate::space::stab::{Stab, tie_overlapping};
 use crate::space::ties::Ties;
-use rustc_hash::FxHashMap;
+use rayon::slice::ParallelSliceMut;
 
 /// The pairs of releases that are compared, and what is left out. Neighbours come first, then all others while reading
 /// them is within the budget, the nearest and latest first. Releases without a sensitive column say nothing about
@@ -47,18 +48,22 @@ pub(super) fn lost_a_group(promise: Option<&Terms>, earlier: &Release, later: &R
     if promise.is_none_or(|promise| promise.groups != GroupRule::Unchanged) {
         return false;
     }
-    let mut there: FxHashMap<(&[Span], &[Value]), u32> = FxHashMap::default();
-    for group in 0..later.group_count() {
-        *there.entry((later.region(group), later.group_values(group))).or_default() += 1;
-    }
-    let mut is_there = |group: usize| match there.get_mut(&(earlier.region(group), earlier.group_values(group))) {
-        Some(count) if *count > 0 => {
-            *count -= 1;
-            true
-        }
-        _ => false,
-    };
-    !(0..earlier.group_count()).all(&mut is_there)
+    // Sorted numbers of groups take a fraction of the memory of a map from what groups are.
+    let mut there = sorted_groups(later).into_iter();
+    let is = |group: u32| shown(earlier, group);
+    !sorted_groups(earlier).into_iter().all(|group| there.by_ref().any(|other| shown(later, other) == is(group)))
+}
+
+/// What a release shows of a group.
+fn shown(release: &Release, group: u32) -> (&[Span], &[Value]) {
+    (release.region(group as usize), release.group_values(group as usize))
+}
+
+/// The groups of a release, by what it shows of them.
+fn sorted_groups(release: &Release) -> Vec<u32> {
+    let mut groups: Vec<u32> = (0..release.group_count() as u32).collect();
+    groups.par_sort_unstable_by_key(|&group| shown(release, group));
+    groups
 }
 
 /// Whether the promise says that a person's groups all have one value set.
@@ -75,10 +80,36 @@ pub(super) struct Components {
 }
 
 /// One component: its groups in the earlier and in the later release, ascending.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(super) struct Component {
-    pub(super) earlier: Vec<u32>,
-    pub(super) later: Vec<u32>,
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Component<'a> {
+    pub(super) earlier: &'a [u32],
+    pub(super) later: &'a [u32],
+}
+
+/// All components, one after another: there may be as many as groups.
+pub(super) struct ComponentList {
+    earlier: ByGroup,
+    later: ByGroup,
+    count: usize,
+}
+
+impl ComponentList {
+    /// Some components. `of_groups` has the number of each group's, first those of the earlier release.
+    pub(super) fn new(count: usize, of_groups: &[u32], earlier: usize) -> ComponentList {
+        let (earlier, later) = of_groups.split_at(earlier);
+        let by_number = |of_groups: &[u32]| ByGroup::new(count, of_groups.iter().map(|&number| Some(number)));
+        ComponentList { earlier: by_number(earlier), later: by_number(later), count }
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Each of them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Component<'_>> {
+        self.earlier.iter().zip(self.later.iter()).map(|(earlier, later)| Component { earlier, later })
+    }
 }
 
 impl Components {
@@ -96,23 +127,18 @@ impl Components {
         (&mut self.ties, self.offset)
     }
 
-    /// All components, each with the number of its root.
-    pub(super) fn list(&mut self) -> Vec<(u32, Component)> {
-        let mut place = vec![u32::MAX; self.groups as usize];
-        let mut all: Vec<(u32, Component)> = Vec::new();
+    /// All components, and their roots in the same order.
+    pub(super) fn list(&mut self) -> (ComponentList, Vec<u32>) {
+        let (mut roots, mut numbers) = (Vec::new(), vec![0; self.groups as usize]);
         for node in 0..self.groups {
+            // A root is the lowest number of its set, so its component has a number already.
             let root = self.ties.find(node);
-            if place[root as usize] == u32::MAX {
-                place[root as usize] = all.len() as u32;
-                all.push((root, Component::default()));
+            if root == node {
+                numbers[node as usize] = roots.len() as u32;
+                roots.push(node);
             }
-            let component = &mut all[place[root as usize] as usize].1;
-            if node < self.offset {
-                component.earlier.push(node);
-            } else {
-                component.later.push(node - self.offset);
-            }
+            numbers[node as usize] = numbers[root as usize];
         }
-        all
+        (ComponentList::new(roots.len(), &numbers, self.offset as usize), roots)
     }
 }

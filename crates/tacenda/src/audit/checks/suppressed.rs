@@ -5,9 +5,9 @@
 //! when they count. A reader may do so too, if the same people are suppressed in both releases. Nobody knows that from the
 //! releases, so what follows is a note, and says *if*.
 
+use crate::audit::checks::Ask;
 use crate::audit::checks::pairs::Components;
 use crate::audit::checks::tally::Tally;
-use crate::audit::checks::{Ask, pairs};
 use crate::audit::{Fault, Outcome, Quantity, Statement, Witness};
 use crate::model::{Regions, Release, Value};
 use crate::space::stab::Stab;
@@ -25,15 +25,22 @@ pub(super) fn difference(ask: &Ask<'_>, outcome: &mut Outcome) {
     if !ask.attacker.presence {
         return;
     }
+    let traces = |place: u32| Some(&ask.series.traces[place as usize]);
+    let has_suppressed = |(place, release): (u32, &Release)| {
+        (0..release.group_count()).any(|group| release.is_suppressed(group, ask.series.schema, traces(place)))
+    };
+    // Without any, nothing is copied.
+    if !ask.releases().any(has_suppressed) {
+        return;
+    }
     let rests: Vec<Option<Rest>> = ask.releases().map(|(place, release)| rest(ask, place, release)).collect();
-    let values = pairs::value_count(ask);
     for &(earlier, later) in &ask.pairs {
         let (Some(old), Some(new)) = (&rests[earlier as usize], &rests[later as usize]) else { continue };
         let whole = |place: u32| ask.series.releases[place as usize].group_count();
         if old.groups.len() == whole(earlier) && new.groups.len() == whole(later) {
             continue;
         }
-        compare(ask, (earlier, later), (old, new), values, outcome);
+        compare(ask, (earlier, later), (old, new), outcome);
     }
 }
 
@@ -56,24 +63,19 @@ fn rest(ask: &Ask<'_>, place: u32, release: &Release) -> Option<Rest> {
     Some(Rest { release: rest, groups })
 }
 
-fn compare(
-    ask: &Ask<'_>,
-    (earlier, later): (u32, u32),
-    (old, new): (&Rest, &Rest),
-    values: usize,
-    outcome: &mut Outcome,
-) {
-    let mut components = Components::new(&Stab::new(&old.release, values), &Stab::new(&new.release, values));
+fn compare(ask: &Ask<'_>, (earlier, later): (u32, u32), (old, new): (&Rest, &Rest), outcome: &mut Outcome) {
+    let stab = |rest: &Rest| Stab::without_values(&rest.release);
+    let (components, _) = Components::new(&stab(old), &stab(new)).list();
     let l = u64::from(ask.thresholds.l.max(2));
     let mut tally = Tally::new(Fault::ArrivalsUnlessSuppressed);
-    for (_, component) in components.list() {
+    for component in components.iter() {
         let mut gained: FxHashMap<Value, i64> = FxHashMap::default();
         let mut add = |release: &Release, groups: &[u32], sign: i64| {
             let rows = groups.iter().flat_map(|&group| release.group_values(group as usize));
             rows.for_each(|&value| *gained.entry(value).or_default() += sign);
         };
-        add(&new.release, &component.later, 1);
-        add(&old.release, &component.earlier, -1);
+        add(&new.release, component.later, 1);
+        add(&old.release, component.earlier, -1);
         // A row that is gone may have been suppressed, or its person left: then any row may be an arrival's.
         if gained.values().any(|&count| count < 0) {
             return;

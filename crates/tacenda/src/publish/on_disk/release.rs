@@ -178,7 +178,7 @@ impl Formed {
             number: stamp.number,
             label: label.into(),
             ends: Vec::with_capacity(order.len()),
-            regions: Regions::new(attributes),
+            regions: Regions::with_capacity(attributes, order.len()),
             sensitive: Vec::with_capacity(self.sensitive.len()),
             counterfeits: order.iter().map(|&group| self.counterfeits[group as usize]).collect(),
             public_texts: if self.public.is_empty() { Vec::new() } else { on_disk.snapshot.texts.public.clone() },
@@ -336,7 +336,7 @@ impl Making<'_> {
         let mut placed = Fan::new(&on_disk.scratch, parts);
         let mut faults = Faults::default();
         let mut codes = vec![BTreeMap::new(); schema.quasi.len()];
-        let mut last = compares(&terms, history).then(|| empty_release(history, schema));
+        let mut last = compares(&terms, history).then(|| empty_release(history, schema, release.row_count()));
         for solved in &formed.units {
             let Unit { table, history, .. } = match solved.of {
                 Of::Kept(at) => on_disk.kept_unit(at, schema, history, &formed.joined)?,
@@ -462,11 +462,15 @@ fn put_placed(placed: &mut Fan<'_>, key: RecordKey, group: u32, parts: usize) ->
     placed.put(key.part(parts), &numbers)
 }
 
-/// The last release before any of its groups is read.
-pub(super) fn empty_release(history: &History, schema: &Schema) -> Release {
+/// The last release before any of its groups is read, with room for so many rows.
+pub(super) fn empty_release(history: &History, schema: &Schema, rows: usize) -> Release {
+    let groups = history.groups.regions.len();
     Release {
         number: history.releases,
-        regions: Regions::new(schema.quasi.len()),
+        ends: Vec::with_capacity(groups),
+        regions: Regions::with_capacity(schema.quasi.len(), groups),
+        sensitive: Vec::with_capacity(rows),
+        counterfeits: Vec::with_capacity(groups),
         values: history.values.clone(),
         ..Release::default()
     }

@@ -78,8 +78,9 @@ impl Stab {
         let mut stab = Stab {
             attributes: regions.attributes(),
             words,
-            nodes: Vec::new(),
-            boxes: Vec::new(),
+            // There are rarely more nodes than groups. Room that is never used takes no memory.
+            nodes: Vec::with_capacity(count),
+            boxes: Vec::with_capacity(count * regions.attributes()),
             values: Vec::new(),
             groups: Vec::new(),
             group_boxes: Vec::with_capacity(count * regions.attributes()),

@@ -598,7 +598,8 @@ fn regions_of(history: &History, past: &Past) -> Vec<Blob> {
 
 /// The last release, from those of its units.
 fn whole_release(history: &History, schema: &Schema, units: Vec<Option<Release>>) -> Release {
-    let mut whole = empty_release(history, schema);
+    let rows = units.iter().flatten().map(Release::row_count).sum();
+    let mut whole = empty_release(history, schema, rows);
     units.into_iter().flatten().for_each(|part| append(&mut whole, part));
     whole
 }
