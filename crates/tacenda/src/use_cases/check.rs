@@ -96,6 +96,11 @@ pub fn check(
         what_if: Vec::new(),
         lasts_longest: None,
     };
+    report.notes.extend(file.uncounted(None).into_iter().map(|(name, why)| {
+        format!(
+            "no counts of {name} are published beside the rows: {why}; counts of two columns with it will be far off"
+        )
+    }));
     let variants = what_if.map(|text| variants(file, text)).transpose()?;
     if request.data.is_none() && variants.is_none() && project.databases().source.is_none() {
         return Ok(report);
