@@ -710,7 +710,13 @@ impl Project {
         let is_file = !digest.is_empty() && publication.source.as_ref() == Some(&self.source_of(number, digest));
         let is_same = match &publication.input {
             _ if is_file && wanted.label.is_some() => true,
-            Some(input) => *input == self.input_of_material(number, material)?,
+            Some(input) if *input == self.input_of_material(number, material)? => true,
+            Some(input) => {
+                let in_memory = material.on_disk.is_none().then(|| material.table());
+                let then =
+                    in_memory.and_then(|table| self.amended.as_read_for(number, &self.loaded.policy.schema, table));
+                then.is_some_and(|table| *input == self.input_of(number, &table))
+            }
             // Ledger lines of earlier versions have no digest, but the vault has the last table.
             None => number == material.history.releases && material.last.as_ref() == Some(material.table()),
         };

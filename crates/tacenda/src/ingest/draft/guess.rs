@@ -50,7 +50,24 @@ pub(super) fn columns(header: Vec<String>, seen: Vec<Seen>, rows: u64) -> Vec<Dr
     }
     drop_uneven(&mut columns);
     drop_few_valued(&mut columns);
+    keep_one_sensitive(&mut columns);
     columns
+}
+
+/// Several sensitive columns count as one combined value, and a group with many combinations may have one value of a column. So
+/// the draft keeps the first one: then what it says of a value holds. The others are a question where somebody can be asked.
+fn keep_one_sensitive(columns: &mut [DraftColumn]) {
+    let mut sensitive = columns.iter_mut().filter(|column| column.role == Role::Sensitive);
+    let Some(first) = sensitive.next().map(|column| column.name.clone()) else { return };
+    for column in sensitive {
+        column.role = Role::Drop;
+        column.undecided = true;
+        column.because = format!(
+            "{}, but beside {first} it would count as a part of one combined value, and a part alone may be certain; it is left out: \
+             publish it in a series of its own, or make it sensitive in place of {first}",
+            column.because
+        );
+    }
 }
 
 /// A value that more than half of the rows have cannot be hidden among others: some group holds no other. So the column is
@@ -142,7 +159,10 @@ fn names_people(column: &DraftColumn) -> bool {
     let is_person = is("person") && !["event", "quasi", "sensitive", "drop"].into_iter().any(is);
     let is_number = !matches!(column.kind, Guess::Date { .. }) && column.seen.breaks == 0;
     let many = column.distinct.is_none_or(|distinct| {
-        let only_people = words(&column.name).iter().all(|word| listed("person", word) || listed("identifier", word));
+        let of_people = |word: &str| listed("person", word) || listed("identifier", word);
+        let only_people = words(&column.name)
+            .iter()
+            .all(|word| of_people(word.strip_suffix("id").unwrap_or(word)) || of_people(word));
         distinct as u64 * 10 >= column.seen.rows || only_people && distinct > MOST_KINDS
     });
     is_person && is_number && many && column.missing < column.seen.rows

@@ -127,16 +127,29 @@ fn questions(draft: &Draft, out: &mut String) {
     let sensitive = if sensitive.is_empty() { "only which row is theirs; no column is sensitive" } else { &sensitive };
     line(out, &format!("# 2. What must nobody learn about a person? Here: {sensitive}."));
     let sure = match entry.draft.needs_sensitive {
+        true if draft.columns.iter().filter(|column| column.role == Role::Sensitive).count() > 1 => {
+            format!("1 in {m} about the combination of these columns. One of them alone may be certain")
+        }
         true => format!("1 in {m}"),
         false => "about a value: without limit. About who a person is: see k".to_string(),
     };
     line(out, &format!("# 3. How sure may anybody be? Here: {sure}.\n#"));
-    let left_out = |unknown: bool| -> Vec<String> {
-        let left_out = draft.columns.iter().filter(|column| column.undecided && !column.open);
-        let left_out = left_out.filter(|column| (column.because == guess::UNDECIDED) == unknown);
+    let left_out = |why: &dyn Fn(&DraftColumn) -> bool| -> Vec<String> {
+        let left_out = draft.columns.iter().filter(|column| column.undecided && !column.open && why(column));
         left_out.map(|column| said(&column.name)).collect()
     };
-    let (undecided, uneven) = (left_out(true), left_out(false));
+    let undecided = left_out(&|column| column.because == guess::UNDECIDED);
+    let uneven = left_out(&|column| column.seen.too_frequent().is_some() && column.because != guess::UNDECIDED);
+    let second = left_out(&|column| column.seen.too_frequent().is_none() && column.because != guess::UNDECIDED);
+    if !second.is_empty() {
+        line(
+            out,
+            &format!(
+                "# Left out, because two sensitive columns would protect neither alone, see below: {}.",
+                second.join(", ")
+            ),
+        );
+    }
     if !uneven.is_empty() {
         line(
             out,

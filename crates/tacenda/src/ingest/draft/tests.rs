@@ -227,6 +227,28 @@ fn a_number_of_visits_is_never_taken_for_a_person() {
     assert_eq!(kinds.column("visit_id").unwrap().role, Role::Identifier);
 }
 
+/// One in three of a combined value says nothing about its parts, so a draft with --yes has one sensitive column. Whoever makes a
+/// second one sensitive reads what is then promised.
+#[test]
+fn a_draft_claims_nothing_of_parts_of_a_combined_value() {
+    let row = |n: u32| {
+        let illness = ["flu", "cough", "ache", "gout", "rash"][n as usize % 5];
+        let income = ["low", "lower", "middle", "upper", "high"][n as usize / 5 % 5];
+        format!("{n},{},{illness},{income}\n", 20 + n % 60)
+    };
+    let text = "patient_id,age,diagnosis,income\n".to_string() + &(0..200).map(row).collect::<String>();
+    let mut draft = look(&text);
+    let roles = |draft: &Draft| ["diagnosis", "income"].map(|name| draft.column(name).unwrap().role);
+    assert_eq!(roles(&draft), [Role::Sensitive, Role::Drop]);
+    let toml = round(&draft, &text);
+    assert!(toml.contains("Here: diagnosis.\n") && toml.contains("Here: 1 in 3.\n"), "{toml}");
+    assert!(toml.contains("two sensitive columns would protect neither alone, see below: income."), "{toml}");
+    assert!(draft.column("income").unwrap().undecided, "on a terminal it is a question");
+    assert!(draft.set_role("income", Role::Sensitive));
+    let toml = round(&draft, &text);
+    assert!(toml.contains("about the combination of these columns. One of them alone may be certain"), "{toml}");
+}
+
 /// What names people stays out, whatever its name says; a code is known by its prefix, and is nobody's name.
 #[test]
 fn text_that_names_people_is_left_out() {
