@@ -405,8 +405,8 @@ fn published_counts(counts: &PeopleCounts, issue: &Issue<'_>, stem: &str) -> Str
     };
     let said = format!(
         "\n\n`{stem}{COUNTS}` says how many people have which values, one column at a time: {}. The numbers are rounded so that each running \
-         total is the nearest multiple of {unit}. So a range of cells is off by less than {unit} people. Cells that are not listed round to 0. Do not \
-         share the people of an interval or a set evenly among its values: weigh them with these counts.{}",
+         total is the nearest multiple of {unit}. So a range of cells is off by less than {unit} people. Cells that are not listed round to 0.{} Do not \
+         share the people of an interval or a set evenly among its values: weigh them with these counts.",
         columns.join(", "),
         uncounted(issue)
     );

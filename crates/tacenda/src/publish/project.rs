@@ -261,7 +261,12 @@ impl Rehearsal {
 
     /// What the next releases will need, if the table continues to change as it just did.
     pub fn forecast(&self, file: &PolicyFile, material: &Ingredients) -> Option<ForecastReport> {
-        forecast(file, material, self)
+        forecast(file, material, self, None)
+    }
+
+    /// The same if this share of the people left, and as many arrived, each time.
+    pub fn forecast_if(&self, churn: f64, file: &PolicyFile, material: &Ingredients) -> Option<ForecastReport> {
+        forecast(file, material, self, Some(churn))
     }
 
     /// A digest of everything public about the release.

