@@ -392,9 +392,9 @@ const TRIED: &[Advice] = &[
         code: "D101",
         advised: "add the column to the table, or take it out of the policy",
         tried: Steps(&[
-            Policy("sex        =", "ward = { role = \"drop\" }\nsex        ="),
+            Policy("sex        =", "ward = { role = \"quasi\", type = \"category\", values = [\"a\"] }\nsex        ="),
             Fails(&PUBLISH, 3),
-            Policy("ward = { role = \"drop\" }\n", ""),
+            Policy("ward = { role = \"quasi\", type = \"category\", values = [\"a\"] }\n", ""),
             Runs(&PUBLISH),
         ]),
     },
@@ -480,7 +480,7 @@ const TRIED: &[Advice] = &[
         tried: Steps(&[Fails(&["report"], 2), Runs(&PUBLISH), Runs(&["report", "-o", "report.html"])]),
     },
     Advice {
-        code: "R423",
+        code: "R422",
         advised: "lower m before the first release",
         tried: Steps(&[
             Policy("m     = 2", "m     = 9"),
