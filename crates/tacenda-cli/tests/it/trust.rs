@@ -86,6 +86,32 @@ fn a_series_whose_ledger_is_gone_does_not_begin_again() {
     project.ok(&["publish", "table.csv", "--yes"]);
 }
 
+/// Whoever puts another series of the same name in its place has a ledger that is whole, and no anchor speaks of it.
+#[test]
+fn the_ledger_of_another_series_takes_no_ones_place() {
+    let project = published(2);
+    fs::create_dir(project.file("other")).unwrap();
+    project.write("other/tacenda.toml", POLICY);
+    project.write("table.csv", &patients(40, 60));
+    project.ok(&["-C", "other", "publish", "table.csv", "--yes"]);
+    let others = project.file("other");
+    for name in [".tacenda", "releases"] {
+        copy(&others.join(name), &project.file(name));
+    }
+    fs::remove_dir_all(others).unwrap();
+    project.write("table.csv", &patients(50, 60));
+    for words in [&["publish", "table.csv", "--yes"][..], &["plan", "table.csv"], &["retract", "1", "--because", "x"]] {
+        project.fails(words, 5, "L517");
+    }
+    let verified = project.run(&["verify"]);
+    assert_eq!((verified.code, verified.stdout.contains("L517")), (5, true), "{}", verified.stdout);
+    assert!(project.run(&["log"]).stderr.contains("warning: L517"), "who looks is told");
+    // The ways out: a person says why; or another name.
+    project.ok(&["publish", "table.csv", "--yes", "--accept-rollback", "the first one never left the house"]);
+    project.ok(&["verify"]);
+    publish(&project, 6);
+}
+
 /// Without a home nothing would remember the series, and its vault would be readable.
 #[test]
 fn a_user_without_a_home_is_told_what_is_missing() {

@@ -90,10 +90,8 @@ impl KeyFolder {
         let old = self.signer()?.ok_or_else(|| self.no_key())?;
         let before = old.public().id().to_string();
         let (public, text) = generate(passphrase)?;
-        let comment = format!("tacenda key {} follows {before}", public.id());
-        let signature = old.sign_file(public.file().as_bytes(), &comment)?;
         let mut lineage = old.introduction().lineage;
-        lineage.push(Succession { public_key: public.text().into(), by: before.clone(), signature });
+        lineage.push(Succession::new(&old, &public)?);
         let lineage = serde_json::to_string_pretty(&lineage).expect("texts become JSON") + "\n";
         // A crash after any of these steps leaves a working key, because a chain that continues beyond the key is cut
         // off there.
@@ -148,7 +146,7 @@ impl KeyFolder {
             }
             let mut keys = lineage.iter().filter_map(|link| PublicKey::parse(&link.public_key).ok());
             let Some(before) = keys.find(|before| before.id() == link.by) else { return Ok(false) };
-            if before.check_file(&link.by, key.file().as_bytes(), &link.signature).is_err() {
+            if !link.is_by(&before, &key) {
                 return Ok(false);
             }
             key = before;

@@ -1,7 +1,7 @@
 //! Which keys are trusted: those that a person names, and those that a trusted key signed at a rotation.
 
 use crate::keys::public::signer_of;
-use crate::keys::{KeyError, PublicKey};
+use crate::keys::{KeyError, PublicKey, Signer};
 use serde::{Deserialize, Serialize};
 
 /// The introduction of a signing key, in the first ledger line that it signs and beside every release.
@@ -28,6 +28,26 @@ pub struct Succession {
     pub signature: String,
 }
 
+impl Succession {
+    /// The old key names the new one as its successor.
+    pub(super) fn new(old: &Signer, key: &PublicKey) -> Result<Succession, KeyError> {
+        let signature = old.sign_file(key.file().as_bytes(), &succession(old.public(), key))?;
+        Ok(Succession { public_key: key.text().into(), by: old.public().id().into(), signature })
+    }
+
+    /// Whether `by` named `key` as its successor. A signature over the file of somebody else's key may mean anything: that it was
+    /// checked, or when it arrived. So the comment, which is signed too, must say what is meant.
+    pub(super) fn is_by(&self, by: &PublicKey, key: &PublicKey) -> bool {
+        let comment = by.check_file(&self.by, key.file().as_bytes(), &self.signature);
+        by.id() == self.by && comment.is_ok_and(|comment| comment == succession(by, key))
+    }
+}
+
+/// The comment of a signature that names a successor.
+fn succession(old: &PublicKey, new: &PublicKey) -> String {
+    format!("tacenda key {} follows {}", new.id(), old.id())
+}
+
 /// The trusted keys.
 #[derive(Clone, Debug, Default)]
 pub struct Trust {
@@ -45,14 +65,11 @@ impl Trust {
         self.keys.is_empty()
     }
 
-    /// Adds the keys that a trusted key signed, and those that these signed.
+    /// Adds the keys that a trusted key named as its successors, and those that these named.
     pub fn follow(&mut self, introduction: &Introduction) {
         for link in &introduction.lineage {
             let Ok(key) = PublicKey::parse(&link.public_key) else { continue };
-            let is_signed = |by: &PublicKey| {
-                by.id() == link.by && by.check_file(&link.by, key.file().as_bytes(), &link.signature).is_ok()
-            };
-            if !self.keys.contains(&key) && self.keys.iter().any(is_signed) {
+            if !self.keys.contains(&key) && self.keys.iter().any(|by| link.is_by(by, &key)) {
                 self.keys.push(key);
             }
         }

@@ -10,7 +10,7 @@
 //! series was published and its ledger is gone, no series of the same name begins again with release 1.
 
 use crate::ledger::disk::may_all_write;
-use crate::ledger::{Disk, Event, Folder, LedgerError, Publication, RealDisk, Seen, What};
+use crate::ledger::{Disk, Erasure, Event, Folder, LedgerError, Publication, RealDisk, Seen, What};
 use crate::model::{RecordKey, hex};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -46,6 +46,12 @@ pub struct Anchor {
     /// The keyed hashes of people who were erased, as pairs.
     #[serde(default)]
     pub erased: Vec<(u64, u64)>,
+    /// The same of people whose erasure was begun: the line that says so may be there or not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub erasing: Vec<(u64, u64)>,
+    /// How many were erased because they asked for it. Earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<u64>,
     /// How many of the lines only say that a database has a release. A project that lost such a line has lost nothing.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub deliveries: u64,
@@ -127,16 +133,22 @@ impl Anchors {
     /// is gone.
     pub(crate) fn assert_new(&self, root: &Path, series: &str) -> Result<(), LedgerError> {
         refuse_open(&self.folder)?;
-        let root = whole_path(root);
-        let files = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let own = files.filter(|path| path.extension().is_some_and(|ending| ending == "json"));
-        // Anchors of other series may be damaged, and are not asked.
-        let anchors = own.filter_map(|path| serde_json::from_slice::<Anchor>(&fs::read(path).ok()?).ok());
-        let is_it = |anchor: &Anchor| anchor.root == root && anchor.series == series && !anchor.releases.is_empty();
-        match anchors.filter(is_it).max_by(|a, b| a.at.cmp(&b.at)) {
+        match self.of_folder(root, series, "").into_iter().max_by(|a, b| a.at.cmp(&b.at)) {
             Some(anchor) => Err(LedgerError::LedgerGone { series: anchor.series, at: anchor.at }),
             None => Ok(()),
         }
+    }
+
+    /// The anchors of series of this name that were published from this folder, but for one.
+    pub(super) fn of_folder(&self, root: &Path, series: &str, except: &str) -> Vec<Anchor> {
+        let root = whole_path(root);
+        let files = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let own = files.filter(|path| path.extension().is_some_and(|ending| ending == "json"));
+        let others = own.filter(|path| path.file_stem().is_none_or(|name| name != except));
+        // Anchors of other series may be damaged, and are not asked.
+        let anchors = others.filter_map(|path| serde_json::from_slice(&crate::files::read(&path).ok()?).ok());
+        let is_it = |anchor: &Anchor| anchor.root == root && anchor.series == series && !anchor.releases.is_empty();
+        anchors.filter(is_it).collect()
     }
 
     /// Moves the anchor of a series to the end of its ledger, whole or not at all. Whoever was erased stays erased.
@@ -150,10 +162,13 @@ impl Anchors {
         // A line that says what a database has is no step of the series.
         let Some(last) = events.iter().rev().find(|event| !is_delivery(event)) else { return Ok(()) };
         let events = &events[..last.seq as usize];
-        let path = self.path(commitment);
-        let before = self.read(commitment)?.map_or_else(Vec::new, |anchor| anchor.erased);
-        let now = erased.iter().map(|key| (key.hi, key.lo));
-        let erased: BTreeSet<(u64, u64)> = before.into_iter().chain(now).collect();
+        let before = self.read(commitment)?;
+        let (before, mut erasing, asked) =
+            before.map_or_else(Default::default, |anchor| (anchor.erased, anchor.erasing, anchor.asked));
+        let erased: BTreeSet<(u64, u64)> = before.into_iter().chain(pairs(erased)).collect();
+        erasing.retain(|key| !erased.contains(key));
+        // Whom an older anchor counts was erased, whatever the ledger was set back to since.
+        let asked = asked.max(Some(erased_people(events)).filter(|&people| people > 0));
         let anchor = Anchor {
             series: series.into(),
             lines: last.seq,
@@ -161,10 +176,35 @@ impl Anchors {
             at: last.at.clone(),
             releases: digests_of(events),
             erased: erased.into_iter().collect(),
+            erasing,
+            asked,
             deliveries: deliveries_in(events),
             root: whole_path(root),
         };
-        let text = serde_json::to_string_pretty(&anchor).expect("texts and numbers become JSON") + "\n";
+        self.put(commitment, &anchor)
+    }
+
+    /// Writes down who is about to be erased, and returns what stood there before. The line that says so comes after this: if power is
+    /// lost in between, and an older state is put back, they are erased again. Otherwise nothing would remember them.
+    pub(super) fn begin_erasing(&self, commitment: &str, people: &[RecordKey]) -> Result<Option<Anchor>, LedgerError> {
+        let Some(before) = self.read(commitment)? else { return Ok(None) };
+        let new = pairs(people).filter(|key| before.erased.binary_search(key).is_err());
+        let erasing: BTreeSet<(u64, u64)> = before.erasing.iter().copied().chain(new).collect();
+        self.put(commitment, &Anchor { erasing: erasing.into_iter().collect(), ..before.clone() })?;
+        Ok(Some(before))
+    }
+
+    /// Takes back what [`Anchors::begin_erasing`] wrote, where the line is sure not to be there.
+    pub(super) fn end_erasing(&self, commitment: &str, before: Anchor) -> Result<(), LedgerError> {
+        let Some(now) = self.read(commitment)? else { return Ok(()) };
+        // Another writer may have moved the anchor.
+        self.put(commitment, &Anchor { erasing: before.erasing, ..now })
+    }
+
+    /// Writes an anchor, whole or not at all.
+    fn put(&self, commitment: &str, anchor: &Anchor) -> Result<(), LedgerError> {
+        let path = self.path(commitment);
+        let text = serde_json::to_string_pretty(anchor).expect("texts and numbers become JSON") + "\n";
         let write = || {
             // Others learn nothing of when and from where series are published.
             RealDisk.create_folder(&self.folder, Folder::Private)?;
@@ -180,11 +220,16 @@ impl Anchors {
 }
 
 impl Anchor {
-    /// The keyed hashes of people who were erased, sorted.
+    /// The keyed hashes of people who were erased, or whose erasure was begun, sorted.
     pub(super) fn erased(&self) -> Vec<RecordKey> {
-        let mut keys: Vec<RecordKey> = self.erased.iter().map(|&(hi, lo)| RecordKey { hi, lo }).collect();
-        keys.sort_unstable();
-        keys
+        let keys: BTreeSet<RecordKey> =
+            self.erased.iter().chain(&self.erasing).map(|&(hi, lo)| RecordKey { hi, lo }).collect();
+        keys.into_iter().collect()
+    }
+
+    /// How many people were erased because they asked for it.
+    pub(super) fn asked(&self) -> u64 {
+        self.asked.unwrap_or(self.erased.len() as u64)
     }
 
     /// Whether the series was last published from this folder.
@@ -231,6 +276,19 @@ fn whole_path(root: &Path) -> PathBuf {
         Some(whole.strip_prefix(above).ok()?.components().fold(real, |path, part| path.join(part)))
     };
     whole.ancestors().find_map(real).unwrap_or_else(|| whole.clone())
+}
+
+fn pairs(keys: &[RecordKey]) -> impl Iterator<Item = (u64, u64)> {
+    keys.iter().map(|key| (key.hi, key.lo))
+}
+
+/// How many people were erased because they asked for it.
+pub(super) fn erased_people(events: &[Event]) -> u64 {
+    let erased = |event: &Event| match event.what {
+        What::Erase(Erasure { people, retain: None, .. }) => people,
+        _ => 0,
+    };
+    events.iter().map(erased).sum()
 }
 
 fn is_delivery(event: &Event) -> bool {

@@ -234,6 +234,21 @@ coded! {
              their identifiers, without --anchor-from. Then publish as before. A person whom this state does not know cannot \
              be erased. Take that person out of your table, and name the newest release with --anchor-from in place of the \
              receipt.";
+        #[error(
+            "another series {series} was published from this folder (the last time on {at}), and the ledger here is not its own. \
+             Readers could compare releases of one name and number. Nothing was published; restore the newest backup, or give the \
+             series another name. If nobody received the others: tacenda publish --accept-rollback REASON"
+        )]
+        OtherLedger {
+            /// The series' name.
+            series: String,
+            /// When the last line of the ledger was written that was here.
+            at: String,
+        } = "L517", "the ledger of another series",
+            "A file outside the project records that a series of this name was published from this folder. The ledger there now \
+             begins otherwise: it is of another series, which has the same name. Somebody may have exchanged it, or moved a \
+             project here. If the series that was here is elsewhere and goes on, publish from there once. Otherwise restore its \
+             newest backup into an empty folder, or give the new series another name.";
         #[error("another tacenda is writing to {}; wait for it to finish and run this again", root.display())]
         Locked {
             /// The project folder.
@@ -339,6 +354,7 @@ mod tests {
             LedgerError::BadBackup { fault: "y" },
             LedgerError::LedgerGone { series: "x".into(), at: "y".into() },
             LedgerError::Unerased { wanted: 2, found: 1 },
+            LedgerError::OtherLedger { series: "x".into(), at: "y".into() },
             LedgerError::Locked { root: "x".into() },
             LedgerError::Full { path: "x".into() },
             LedgerError::Disk { action: "read", path: "x".into(), source: io::Error::other("y") },

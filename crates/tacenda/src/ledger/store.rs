@@ -1,7 +1,7 @@
 //! A project folder: its ledger, its vault, its releases.
 
 use crate::keys::{Introduction, KeyError, Signer, Trust};
-use crate::ledger::anchor::digest_of;
+use crate::ledger::anchor::{digest_of, erased_people};
 use crate::ledger::head::Head;
 use crate::ledger::line::{FORMAT, LEDGER, NO_HASH, PLAIN_FORMAT};
 use crate::ledger::reseal::write_key;
@@ -290,6 +290,10 @@ impl Store {
                 }
             }
         }
+        for other in self.others_here(anchors) {
+            let error = LedgerError::OtherLedger { series: other.series, at: other.at };
+            behind.push((error, other.lines, other.head));
+        }
         for seen in anchors.seen() {
             let (lines, head) = seen.reached();
             behind.extend(seen.hold(self).err().map(|error| (error, lines, head.to_string())));
@@ -320,7 +324,17 @@ impl Store {
         if let Some(anchor) = self.is_behind(anchors)? {
             return Err(self.rolled_back(anchor.lines, &anchor.at));
         }
+        if let Some(other) = self.others_here(anchors).pop() {
+            return Err(LedgerError::OtherLedger { series: other.series, at: other.at });
+        }
         anchors.seen().iter().try_for_each(|seen| seen.hold(self))
+    }
+
+    /// Anchors of other series that have the same name and were published from this folder: this ledger may have taken the place of
+    /// theirs. What a person has accepted before is not asked again.
+    fn others_here(&self, anchors: &Anchors) -> Vec<Anchor> {
+        let others = anchors.of_folder(&self.root, self.series(), self.seed_commitment());
+        others.into_iter().filter(|other| !self.has_accepted(&other.head)).collect()
     }
 
     /// Refuses to go on behind a receipt that counts more people who were erased than are erased here: nothing says who they are.
@@ -329,17 +343,13 @@ impl Store {
         let wanted = behind.map(Seen::erased).max().unwrap_or(0);
         // Those whom the anchor knows are erased again before anything is published.
         let anchor = anchors.read(self.seed_commitment())?;
-        let found = anchor.map_or(0, |anchor| anchor.erased.len() as u64).max(self.erased_people());
+        let found = anchor.map_or(0, |anchor| anchor.asked()).max(self.erased_people());
         if wanted > found { Err(LedgerError::Unerased { wanted, found }) } else { Ok(()) }
     }
 
     /// How many people were erased because they asked for it.
     pub fn erased_people(&self) -> u64 {
-        let erased = |event: &Event| match event.what {
-            What::Erase(Erasure { people, retain: None, .. }) => people,
-            _ => 0,
-        };
-        self.events.iter().map(erased).sum()
+        erased_people(&self.events)
     }
 
     /// Whether the ledger does not reach what stands in for a lost anchor.
@@ -424,15 +434,25 @@ impl Store {
         })
     }
 
-    /// Who was erased after the state that a person went on from, in writing: they are to be erased again. Empty where nobody went
-    /// on from an older state.
+    /// Who is to be erased again: those who were erased after the state that a person went on from, in writing; and those whose
+    /// erasure was cut off. Not before the releases are here again that the anchor knows of.
     pub fn erased_elsewhere(&self) -> Result<Vec<RecordKey>, LedgerError> {
+        let Some(anchors) = self.anchors.as_ref().filter(|_| self.owed.is_none()) else { return Ok(Vec::new()) };
+        let Some(anchor) = anchors.read(self.seed_commitment())? else { return Ok(Vec::new()) };
         let went_back = self.events.iter().any(|event| matches!(event.what, What::Rollback { .. }));
-        let Some(anchors) = self.anchors.as_ref().filter(|_| went_back) else { return Ok(Vec::new()) };
+        if !went_back && anchor.erasing.is_empty() {
+            return Ok(Vec::new());
+        }
         let known = self.history()?;
-        let anchor = anchors.read(self.seed_commitment())?;
-        let erased = anchor.map_or_else(Vec::new, |anchor| anchor.erased());
-        Ok(erased.into_iter().filter(|&key| !known.is_erased(key)).collect())
+        Ok(anchor.erased().into_iter().filter(|&key| !known.is_erased(key)).collect())
+    }
+
+    /// Tells the anchor who is erased, before the line does.
+    fn begin_erasing(&self, what: &What) -> Result<Option<Anchor>, LedgerError> {
+        match (&self.anchors, what) {
+            (Some(anchors), What::Erase(_)) => anchors.begin_erasing(self.seed_commitment(), &self.erased),
+            _ => Ok(None),
+        }
     }
 
     /// Signs every line from now on.
@@ -816,7 +836,8 @@ impl Store {
         let (event, bytes) = Event::next(seq, self.head(), at, what, signer);
         let prepared = self.refuse_other(&event.what);
         let prepared = prepared.and_then(|()| self.prepare(&event)).and_then(|()| self.refuse_overtaken());
-        prepared.map_err(|error| self.or_overtaken(error)).inspect_err(|_| self.discard())?;
+        let prepared = prepared.and_then(|()| self.begin_erasing(&event.what));
+        let before = prepared.map_err(|error| self.or_overtaken(error)).inspect_err(|_| self.discard())?;
         let ledger = self.root.join(LEDGER);
         if let Some(staging) = &mut staging {
             staging.keep(true);
@@ -835,6 +856,10 @@ impl Store {
                         staging.keep(false);
                     }
                     self.discard();
+                    if let (Some(anchors), Some(before)) = (&self.anchors, before) {
+                        // If this fails, they are erased next time.
+                        let _ = anchors.end_erasing(self.seed_commitment(), before);
+                    }
                     return Err(source);
                 }
             }

@@ -66,6 +66,8 @@ pub struct Walk {
     pub notes: Vec<String>,
     /// The digest of the file and all files it names.
     pub digest: Sha256,
+    /// The names of the source's columns.
+    pub columns: Vec<String>,
     /// The language. Any other key is a fault.
     keys: Vec<Key>,
 }
@@ -78,6 +80,7 @@ impl Walk {
             faults: Vec::new(),
             notes: Vec::new(),
             digest: Sha256::default(),
+            columns: Vec::new(),
             keys,
         }
     }

@@ -34,6 +34,7 @@ pub(super) fn read(section: &Section<'_, '_>, of_views: bool, walk: &mut Walk) -
     let mut schema = Schema::default();
     let mut identifiers = 0;
     let mut roles_known = true;
+    walk.columns = section.entries().iter().map(|(name, _, _)| name.to_string()).collect();
     for (name, key_span, value) in section.entries() {
         let Some((column, role)) = read_role(name, key_span, value, walk) else {
             roles_known = false;
@@ -551,6 +552,12 @@ fn read_hierarchy(path: &str, span: Range<usize>, walk: &mut Walk) -> Option<(Hi
             }
         }
     }
+    if is_table(&rows, &walk.columns) {
+        let message = format!("{}: this is a table, and no hierarchy", file.display());
+        let help = "its lines would be published; a hierarchy has one line per value, value;group;…;*, and no header";
+        walk.fault(FaultKind::BadHierarchy, message, span, help);
+        return None;
+    }
     match Hierarchy::from_rows(&rows) {
         Ok(tree) => Some((tree, rows)),
         Err(error) => {
@@ -558,6 +565,16 @@ fn read_hierarchy(path: &str, span: Range<usize>, walk: &mut Walk) -> Option<(Hi
             None
         }
     }
+}
+
+/// Whether the lines of a file are those of a table: the first one names columns of the source, or they have other marks between
+/// their cells. What is taken for a hierarchy is published with every release.
+fn is_table(rows: &[Vec<String>], columns: &[String]) -> bool {
+    let marks = [',', '\t', '|'];
+    let is_name = |cell: &&str| columns.iter().any(|column| column == cell.trim().trim_matches('"'));
+    let names = rows.first().into_iter().flatten().flat_map(|cell| cell.split(marks)).filter(|cell| is_name(cell));
+    let has_marks = |row: &Vec<String>| matches!(&row[..], [cell] if cell.contains(marks));
+    names.count() > 1 || rows.iter().any(has_marks)
 }
 
 /// The error with line numbers of the file instead of row numbers. Blank lines are no rows.

@@ -291,6 +291,29 @@ fn a_bad_hierarchy_is_named_with_its_line() {
     assert!(error.to_string().contains("postcode.csv: line 3 has 2 levels"), "{error}");
 }
 
+/// What is taken for a hierarchy is published: a private table must never be, and nothing of it is shown.
+#[test]
+fn a_table_in_the_place_of_a_hierarchy_is_refused() {
+    let (folder, path) = folder();
+    let refused = |text: &str| {
+        std::fs::write(folder.path().join("hierarchies/postcode.csv"), text).unwrap();
+        let error = parse_policy(WARD, &path).unwrap_err();
+        let said = format!("{error} {:?}", error.faults);
+        assert_eq!((error.code(), said.contains("this is a table")), ("P217", true), "{said}");
+        assert!(!said.contains("Smith") && !said.contains("HIV"), "{said}");
+    };
+    for mark in [",", ";", "\t", "|"] {
+        refused(&["age", "postcode", "diagnosis\n34", "1011", "HIV\n"].join(mark));
+        refused(&["\"age\"", " \"postcode\"\n34", "1011\n"].join(mark));
+    }
+    refused("Smith,34,HIV\nSmithson,35,flu\n");
+    refused("Smith\t34\tHIV\n");
+    // A label may have a comma, and may be called like a column.
+    std::fs::write(folder.path().join("hierarchies/postcode.csv"), "\"1011, Centre\";age;*\n2011;West, North;*\n")
+        .unwrap();
+    parse_policy(WARD, &path).unwrap();
+}
+
 #[test]
 fn text_that_is_no_toml_is_pointed_at() {
     let error = parse("policy = 1\n[series\n").unwrap_err();
