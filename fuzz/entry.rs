@@ -4,6 +4,8 @@
 //! Each function takes any bytes. It must not panic, and what it answers must hold together: a table is sorted, an error
 //! has a code of its room, and no error shows a cell. Cells of the corpus contain [`CANARY`].
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value as Json};
 use sha2::{Digest, Sha256};
 use std::fmt::{Debug, Display};
@@ -17,9 +19,10 @@ use tacenda::ingest::policy_file::parse_policy;
 use tacenda::ingest::{
     IngestError, Kind, Loaded, Problem, ReadOptions, Remembered, Source, foreign, read_delta, read_snapshot,
 };
-use tacenda::ledger::{RealDisk, Store, verify};
+use tacenda::keys::{KeyFolder, PublicKey, ReleaseStatement, Signer, Trust};
+use tacenda::ledger::{Anchors, RealDisk, Receipt, Seen, Store, unpack, verify};
 use tacenda::model::{Table, Values};
-use tacenda::use_cases::{Next, ProjectFolder, ReleaseRequest, plan as make_plan};
+use tacenda::use_cases::{Next, ProjectFolder, ReleaseRequest, explain_finding, plan as make_plan};
 use tempfile::TempDir;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -39,6 +42,14 @@ const RELEASES: [&[u8]; 2] = [
     b"index,count,a,b,s\n1,2,20,1011,flu\n2,2,20,1012,gout\n3,1,30,20**,flu\n4,1,30,20**,qqcanary\n",
 ];
 
+/// The identity of a vault, the key that it opens, and a text with signatures over it. They were made for this.
+const IDENTITY: &[u8] = include_bytes!("corpus/age/1");
+const WRAPPED: &[u8] = include_bytes!("corpus/age/2");
+const SIGNED: &[u8] = b"what is signed\n";
+const SIGNATURES: [&str; 2] = [include_str!("corpus/signature/1"), include_str!("corpus/signature/2")];
+const SIGNING_KEY: &str = "untrusted comment: made for a test, and nothing else\nRWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAiU7k49LvZ2yNuziKHD8xE5yP1v8lvX5AAUq3k2lYKU2N4ZwDupLIpFwV1gasoM82fyq4fa6IvQpi9OtrhO81wBUY/qW2gCb79AGbXxyIf2tg1AelpUJg5jpO8CrDO4fjC7XFX9eo0C0=\n";
+const MANIFEST_SHA256: &str = "4c8cf56834bb7703c311e73e4f74fb4f8a4e5c6ba0ce40ae178c8a3b4cf30ea9";
+
 /// A reader: its name, which is that of its corpus, and its function. The function answers with a code of an error, or `ok`.
 pub type Target = (&'static str, fn(&[u8]) -> &'static str);
 
@@ -56,6 +67,13 @@ pub const TARGETS: &[Target] = &[
     ("parquet", parquet),
     ("plan", plan),
     ("question", question),
+    ("receipt", receipt),
+    ("anchor", anchor),
+    ("backup", backup),
+    ("age", age),
+    ("signature", signature),
+    ("statement", statement),
+    ("audit", audit),
 ];
 
 /// Any text is a cell of some kind.
@@ -283,6 +301,200 @@ pub fn question(bytes: &[u8]) -> &'static str {
     }
 }
 
+/// Any text is a receipt, or an error that says why not. `(right)` stands for the right checksum, `(commitment)` and `(head)` for those of a series. What is a receipt reads back
+/// as itself, and a series is held against it.
+pub fn receipt(bytes: &[u8]) -> &'static str {
+    let (project, _) = signed_project();
+    let store = look(project.path());
+    let text = String::from_utf8_lossy(bytes).replace("(commitment)", store.seed_commitment());
+    let text = text.replace("(head)", store.head());
+    let text = text.replacen("(right)", &check_of(&text), 1);
+    let receipt = match Receipt::read(&text) {
+        Ok(receipt) => receipt,
+        Err(error) => return told(&error, error.code(), "L"),
+    };
+    assert_eq!(Receipt::read(&receipt.lines().join("\n")).expect("it is a receipt"), receipt);
+    let anchors = Anchors::at(&project.path().join("no-anchors")).and_seen(Seen::Receipt(receipt));
+    match store.compare_with(&anchors) {
+        Ok(()) => "ok",
+        Err(error) => told(&error, error.code(), "L"),
+    }
+}
+
+/// The checksum of the facts on a receipt.
+fn check_of(text: &str) -> String {
+    let value = |key: &str| {
+        text.lines().find_map(|line| Some(line.trim().strip_prefix(key)?.strip_prefix(':')?.trim().to_string()))
+    };
+    let number = |key: &str| value(key).map(|text| text.parse::<u64>().map_or(text, |number| number.to_string()));
+    let erased = number("erased").filter(|count| count != "0");
+    let lower = |key: &str| value(key).map(|text| text.to_ascii_lowercase());
+    let facts = [
+        ("series", value("series")),
+        ("commitment", lower("commitment")),
+        ("lines", number("lines")),
+        ("head", lower("head")),
+        ("at", value("at")),
+        ("erased", erased),
+    ];
+    let lines = facts.into_iter().filter_map(|(key, value)| Some(format!("{key}: {}\n", value?)));
+    hex(&Sha256::digest(lines.collect::<String>().as_bytes()))[..8].to_string()
+}
+
+/// Any bytes are an anchor, or an error. An object is laid over the anchor of a series, which is held against it and then goes on
+/// or is refused.
+pub fn anchor(bytes: &[u8]) -> &'static str {
+    let (project, alone) = signed_project();
+    let _alone = alone.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let anchors = Anchors::at(folder.path());
+    let open = || Store::open_write(Arc::new(RealDisk), project.path()).expect("it was just published");
+    let held = || open().hold_against(&anchors, "2026-01-01T00:00:00Z", None);
+    held().expect("nothing is known yet");
+    let path = folder.path().join(format!("{}.json", look(project.path()).seed_commitment()));
+    let good = fs::read(&path).expect("it was just written");
+    let mut text = bytes.to_vec();
+    if let Ok(over) = serde_json::from_slice::<Map<String, Json>>(bytes) {
+        let mut whole: Map<String, Json> = serde_json::from_slice(&good).expect("an anchor is an object");
+        whole.extend(over);
+        whole.retain(|_, value| *value != Json::String("(left out)".into()));
+        text = Json::Object(whole).to_string().into_bytes();
+    }
+    fs::write(&path, text).expect("it can be written to");
+    match held() {
+        Ok(()) => {
+            look(project.path()).compare_with(&anchors).expect("the anchor was just moved");
+            "ok"
+        }
+        Err(error) => told(&error, error.code(), "LE"),
+    }
+}
+
+/// Any bytes are the archive in a backup, or an error, and nothing is written outside of its folder. Each object of a line is an entry
+/// of an archive; what has no text has that of a project, and `(all)` is all of it.
+pub fn backup(bytes: &[u8]) -> &'static str {
+    let (project, _) = signed_project();
+    let place = tempfile::tempdir().expect("a temporary folder can be made");
+    let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let entries: Result<Vec<Map<String, Json>>, _> = lines.map(serde_json::from_slice).collect();
+    let archive = entries.map_or_else(|_| bytes.to_vec(), |entries| packed(project.path(), &entries));
+    let into = place.path().join("into");
+    let unpacked = unpack(&RealDisk, &mut &archive[..], &into);
+    let beside = fs::read_dir(place.path()).expect("it is there").flatten().map(|entry| entry.path());
+    assert!(beside.eq([into.clone()].into_iter().filter(|into| into.exists())), "a file leaves its folder");
+    let opened = unpacked.and_then(|names| {
+        names.iter().for_each(|name| assert!(into.join(name).symlink_metadata().is_ok_and(|found| found.is_file())));
+        Store::open_read(Arc::new(RealDisk), &into)
+    });
+    match opened {
+        Ok(store) => match verify(&store).first() {
+            Some(fault) => told(fault, fault.code(), "LE"),
+            None => "ok",
+        },
+        Err(error) => told(&error, error.code(), "LE"),
+    }
+}
+
+fn packed(project: &Path, entries: &[Map<String, Json>]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    let all = look(project).packed();
+    let all = all.iter().filter(|name| project.join(name).exists());
+    let named = |name: &String| Map::from_iter([("name".to_string(), Json::from(name.clone()))]);
+    let all: Vec<Map<String, Json>> = all.map(named).collect();
+    let is_all = |entry: &Map<String, Json>| entry.get("name").is_some_and(|name| name == "(all)");
+    let each = |entry| if is_all(entry) { all.iter().collect() } else { vec![entry] };
+    for entry in entries.iter().flat_map(each) {
+        let word = |key: &str| entry.get(key).and_then(Json::as_str);
+        let name = word("name").unwrap_or_default();
+        let text = word("text").map_or_else(|| fs::read(project.join(name)).unwrap_or_default(), |text| text.into());
+        let mut header = tar::Header::new_gnu();
+        let kind = word("kind").and_then(|kind| kind.bytes().next()).unwrap_or(b'0');
+        header.set_entry_type(tar::EntryType::new(kind));
+        header.set_size(entry.get("size").and_then(Json::as_u64).unwrap_or(text.len() as u64));
+        header.set_mode(0o600);
+        // Not checked, so that it may lead anywhere.
+        let field = &mut header.as_old_mut().name;
+        let length = name.len().min(field.len());
+        field[..length].copy_from_slice(&name.as_bytes()[..length]);
+        header.set_cksum();
+        archive.append(&header, &text[..]).expect("it is in memory");
+    }
+    archive.into_inner().expect("it is in memory")
+}
+
+/// Any bytes are the key of a vault as it is kept, or the file with the identity that opens it; or an error. Only the very bytes that
+/// were written open.
+pub fn age(bytes: &[u8]) -> &'static str {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let is_wrapped = bytes.starts_with(b"age-encryption");
+    let (identity, wrapped) = if is_wrapped { (IDENTITY, bytes) } else { (bytes, WRAPPED) };
+    write_private(&folder.path().join("vault.key"), identity);
+    write_private(&folder.path().join("vault.pub"), b"");
+    match KeyFolder::at(folder.path()).unwrap(wrapped) {
+        Ok(_) => {
+            let secret = IDENTITY.split(|&byte| byte == b'\n').find(|line| line.starts_with(b"AGE-SECRET"));
+            let secret = secret.expect("the corpus has an identity");
+            assert!(wrapped == WRAPPED && identity.windows(secret.len()).any(|found| found == secret), "another opens");
+            "ok"
+        }
+        Err(error) => told(&error, error.code(), "K"),
+    }
+}
+
+/// Any text is a signature file over a text, or an error; only what the key made is accepted, but for the comment that is not
+/// signed. Any text is a public key, or an error.
+pub fn signature(bytes: &[u8]) -> &'static str {
+    let text = String::from_utf8_lossy(bytes);
+    if let Ok(key) = PublicKey::parse(&text) {
+        assert_eq!(PublicKey::parse(&key.file()).expect("it is a key"), key);
+    }
+    let trust = Trust::new(&[signer().public().clone()]);
+    match trust.check_file("fuzz", SIGNED, &text) {
+        Ok((id, _)) => {
+            let signed = |text: &str| text.split_once('\n').map(|(_, rest)| rest.to_string());
+            assert!(id == signer().public().id() && SIGNATURES.iter().any(|good| signed(good) == signed(&text)));
+            "ok"
+        }
+        Err(error) => told(&error, error.code(), "K"),
+    }
+}
+
+/// Any text is a statement about a manifest, or an error. An object in the place of the payload is written as one, and signed.
+pub fn statement(bytes: &[u8]) -> &'static str {
+    let mut text = String::from_utf8_lossy(bytes).into_owned();
+    if let Ok(mut envelope) = serde_json::from_slice::<Map<String, Json>>(bytes)
+        && let Some(payload @ Json::Object(_)) = envelope.get("payload")
+    {
+        let payload = payload.to_string();
+        let kind = envelope.get("payloadType").and_then(Json::as_str).unwrap_or_default();
+        let (id, right) = (signer().public().id(), signer().sign(kind, payload.as_bytes()));
+        envelope.insert("payload".into(), STANDARD.encode(&payload).into());
+        text = Json::Object(envelope).to_string().replace("(own)", id).replace("(right)", &right) + "\n";
+    }
+    match ReleaseStatement::open(&text, MANIFEST_SHA256, &Trust::new(&[signer().public().clone()])) {
+        Ok(_) => {
+            assert!(text.contains(signer().public().id()), "nobody signed it");
+            "ok"
+        }
+        Err(error) => told(&error, error.code(), "K"),
+    }
+}
+
+/// Any bytes are a saved audit, whose findings are told, or an error. It may show what the audit shows.
+pub fn audit(bytes: &[u8]) -> &'static str {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = folder.path().join("audit.json");
+    fs::write(&path, bytes).expect("it can be written to");
+    let found: Vec<_> = (1..=4).map(|number: u32| explain_finding(&number.to_string(), &path)).collect();
+    match found.into_iter().flatten().next() {
+        Some(answer) => {
+            assert!(!answer.explanation.is_empty());
+            "ok"
+        }
+        None => "none",
+    }
+}
+
 /// The code of an error, which is one of its room and shows no cell.
 fn told(error: &(impl Display + Debug), code: &'static str, rooms: &str) -> &'static str {
     assert!(rooms.contains(&code[..1]), "{code}");
@@ -468,6 +680,38 @@ fn project() -> TempDir {
 fn request(root: &Path) -> ReleaseRequest {
     let data = Some(tacenda::Given::Path(root.join("table.csv")));
     ReleaseRequest { project: at(root), data, threads: 1, ..ReleaseRequest::default() }
+}
+
+fn look(root: &Path) -> Store {
+    Store::open_look(Arc::new(RealDisk), root).expect("it was just published")
+}
+
+/// A project with a release, which one run at a time writes to.
+fn signed_project() -> &'static (TempDir, Mutex<()>) {
+    static PROJECT: OnceLock<(TempDir, Mutex<()>)> = OnceLock::new();
+    PROJECT.get_or_init(|| {
+        let project = project();
+        let next = request(project.path()).prepare(None, &|_, _| {}).expect("the corpus has a table");
+        next.publish(&|_, _| {}).expect("the corpus can be published");
+        (project, Mutex::new(()))
+    })
+}
+
+/// A key to sign with, always the same.
+fn signer() -> &'static Signer {
+    static SIGNER: OnceLock<Signer> = OnceLock::new();
+    SIGNER.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        write_private(&folder.path().join("signing.key"), SIGNING_KEY.as_bytes());
+        KeyFolder::at(folder.path()).need_signer().expect("it is a key")
+    })
+}
+
+/// A file that nobody else may read: others are refused as keys.
+fn write_private(path: &Path, bytes: &[u8]) {
+    fs::write(path, bytes).expect("it can be written to");
+    #[cfg(unix)]
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("it is ours");
 }
 
 /// A project with a plan for its first release.

@@ -97,8 +97,8 @@ pub fn changed(corpus: &str, seed: &[u8], other: &[u8], rng: &mut Rng) -> Vec<u8
     let form = match corpus {
         "policy" => Form::Toml,
         "hierarchy" | "arx" | "snapshot" | "delta" | "release" => Form::Cells,
-        "ledger" => Form::JsonLines,
-        "plan" => Form::Json,
+        "ledger" | "backup" => Form::JsonLines,
+        "plan" | "anchor" | "statement" | "audit" => Form::Json,
         "folder" => Form::JsonAndCells,
         _ => Form::Tokens,
     };

@@ -33,7 +33,9 @@ pub enum IngestError {
         source: std::io::Error,
     },
     /// There are more rows than the caller allows. This is checked before rows are read.
-    #[error("{name} has about {rows} rows, and {most} are allowed")]
+    #[error(
+        "{name} has about {rows} rows, and the memory that is free or allowed holds about {most}; read it where there is more"
+    )]
     TooManyRows {
         /// What was to be read.
         name: String,
@@ -455,8 +457,9 @@ kinds! {
     /// More than is read.
     TooLarge, "D141", "input beyond the size limit",
         "check what the input is; if it is a real table, unpack it or write it to a file",
-        "A small file can unpack to more than any disk holds, and a pipe may never end. So there are three limits. A \
-         compressed text may unpack to 1 GiB, or to a thousand times its size if that is more. A pipe may have 8 GiB. A \
+        "A small file can unpack to more than any disk holds, and a pipe may never end. So there are limits. A \
+         compressed text may unpack to 1 GiB, or to 200 times its size if that is more. A release of another tool may have as many \
+         rows as fit into the memory that is free. A pipe may have 8 GiB. A \
          Parquet file with over a million rows may have at most eight rows a byte. A real table of people has fewer, \
          because all identifiers are different.";
     /// A column has no name.

@@ -26,7 +26,7 @@ const MOST_SPOOLED: u64 = 8 << 30;
 
 /// A compressed text may always unpack to this many bytes, and beyond that to [`MOST_RATIO`] times its size.
 const FREE_TO_UNPACK: u64 = if cfg!(test) { 1 << 20 } else { 1 << 30 };
-const MOST_RATIO: u64 = 1000;
+const MOST_RATIO: u64 = 200;
 
 /// An input that can be read more than once.
 #[derive(Debug)]
@@ -306,7 +306,7 @@ impl Source {
         raw: impl Read + Send + 'a,
     ) -> Result<Box<dyn Read + Send + 'a>, IngestError> {
         let left = self.size().saturating_mul(MOST_RATIO).max(FREE_TO_UNPACK);
-        let what = "it unpacks to more than a thousand times its size";
+        let what = "it unpacks to more than 1 GiB and 200 times its size";
         Ok(match compression {
             Compression::Plain => Box::new(raw),
             Compression::Gzip => Box::new(Bounded { inner: flate2::read::MultiGzDecoder::new(raw), left, what }),

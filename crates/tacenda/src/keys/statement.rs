@@ -90,7 +90,10 @@ impl ReleaseStatement {
         let statement: ReleaseStatement = serde_json::from_slice(&payload).map_err(|_| bad())?;
         let is_of = |stated: &Stated| stated.digest.get("sha256").is_some_and(|found| found == sha256);
         let is_whole = serde_json::to_string(&envelope).is_ok_and(|line| line + "\n" == text);
-        match is_whole && envelope.payload_type == PAYLOAD && statement.subject.iter().all(is_of) {
+        match is_whole
+            && envelope.payload_type == PAYLOAD
+            && matches!(&statement.subject[..], [stated] if is_of(stated))
+        {
             true => Ok(statement),
             false => Err(bad()),
         }

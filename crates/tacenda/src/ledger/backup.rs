@@ -11,6 +11,7 @@ use crate::ledger::store::release_name;
 use crate::ledger::vault::VAULT;
 use crate::ledger::verify::damage;
 use crate::ledger::{Disk, Folder, LedgerError, Store};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
@@ -64,6 +65,9 @@ impl Store {
     }
 }
 
+/// No path that we pack is longer.
+const LONGEST_NAME: u64 = 4096;
+
 /// Whether a project may do without a file: a vault in the clear has no keys, and a next key only while it is rekeyed.
 fn may_lack(name: &str) -> bool {
     Path::new(name).strip_prefix(VAULT).is_ok_and(|name| KEY_FILES.iter().any(|key| name == Path::new(key)))
@@ -79,9 +83,17 @@ pub fn unpack(disk: &dyn Disk, input: &mut dyn Read, into: &Path) -> Result<Vec<
     };
     let (mut names, mut folders) = (Vec::new(), BTreeSet::from([into.to_path_buf()]));
     let mut archive = tar::Archive::new(&mut *input);
-    for entry in archive.entries().map_err(unread)? {
+    // Raw: the names that do not fit into a header are read here, because theirs may be of any length.
+    let mut long_name = None;
+    for entry in archive.entries().map_err(unread)?.raw(true) {
         let mut entry = entry.map_err(unread)?;
-        let name = entry.path().map_err(unread)?.into_owned();
+        if entry.header().entry_type().is_gnu_longname() && long_name.is_none() && entry.size() <= LONGEST_NAME {
+            let mut text = String::new();
+            entry.read_to_string(&mut text).map_err(unread)?;
+            long_name = Some(PathBuf::from(text.trim_end_matches('\0')));
+            continue;
+        }
+        let name = long_name.take().map_or_else(|| entry.path().map(Cow::into_owned), Ok).map_err(unread)?;
         let stays_inside = name.components().all(|part| matches!(part, Component::Normal(_)));
         if !stays_inside || !entry.header().entry_type().is_file() || name.as_os_str().is_empty() {
             return Err(LedgerError::BadBackup { fault: "it holds something that does not belong into a project" });
@@ -114,4 +126,41 @@ pub fn unpack(disk: &dyn Disk, input: &mut dyn Read, into: &Path) -> Result<Vec<
     // Only at its end is an encrypted text known to be whole.
     io::copy(&mut input.take(1 << 20), &mut io::sink()).map_err(unread)?;
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::RealDisk;
+
+    fn archive(name: &str, kind: tar::EntryType) -> Vec<u8> {
+        let mut archive = tar::Builder::new(Vec::new());
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_size(1);
+        archive.append_data(&mut header, name, &b"x"[..]).unwrap();
+        archive.into_inner().unwrap()
+    }
+
+    fn unpacked(bytes: &[u8]) -> Result<Vec<PathBuf>, LedgerError> {
+        let folder = tempfile::tempdir().unwrap();
+        unpack(&RealDisk, &mut &bytes[..], &folder.path().join("into"))
+    }
+
+    /// What a header cannot hold of a name comes before it, and may be as long as the archive.
+    #[test]
+    fn a_name_is_as_long_as_a_path_and_no_longer() {
+        let named = |length: usize| ["12345678"; 600].join("/")[..length].to_string();
+        for length in [1, 99, 100, 101, 300] {
+            let names = unpacked(&archive(&named(length), tar::EntryType::Regular)).unwrap();
+            assert_eq!(names, [PathBuf::from(named(length))]);
+        }
+        let error = unpacked(&archive(&named(5000), tar::EntryType::Regular)).unwrap_err();
+        assert_eq!(error.code(), "L514");
+        // A file with holes is larger than the archive.
+        for kind in [tar::EntryType::GNUSparse, tar::EntryType::Symlink, tar::EntryType::XHeader, tar::EntryType::Fifo]
+        {
+            assert_eq!(unpacked(&archive("data", kind)).unwrap_err().code(), "L514", "{kind:?}");
+        }
+    }
 }

@@ -9,6 +9,11 @@ pub(super) fn free_memory() -> Option<u64> {
     free_below(Path::new("/"))
 }
 
+/// How many rows with so many columns fit into what is free, when a file of another tool is read; more than was measured for them.
+pub(crate) fn rows_that_fit(columns: usize) -> Option<u64> {
+    free_memory().map(|free| free / 4 * 3 / (24 + 12 * columns as u64))
+}
+
 /// The same, where the system's files are below a folder.
 fn free_below(root: &Path) -> Option<u64> {
     let of_machine = fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| {

@@ -38,6 +38,7 @@ pub use comparison::{Against, Compared, ComparisonReport};
 pub use erase::Erased;
 pub use error::{ProjectError, PublishError, codes};
 pub use forecast::{ForecastRelease, ForecastReport};
+pub(crate) use free_memory::rows_that_fit;
 pub use from_cluster::ClusterTable;
 pub use in_memory::InMemory;
 pub use on_disk::{Blob, BlobKind, Cluster, ClusterStep, Kernel, Listener, StepInput};

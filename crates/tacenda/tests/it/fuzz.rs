@@ -38,6 +38,13 @@ const RUNS: &[(&str, u64, usize)] = &[
     ("parquet", 700, 2),
     ("plan", 250, 4),
     ("question", 3_000, 3),
+    ("receipt", 2_000, 3),
+    ("anchor", 600, 3),
+    ("backup", 400, 3),
+    ("age", 1_000, 3),
+    ("signature", 1_000, 2),
+    ("statement", 1_000, 2),
+    ("audit", 500, 2),
 ];
 
 /// No run may take longer.
@@ -237,4 +244,11 @@ runs! {
     parquet: any_bytes_are_the_parquet_of_a_release_or_a_named_error,
     plan: any_bytes_are_a_plan_or_a_named_error,
     question: any_text_is_a_question_or_a_named_error,
+    receipt: any_text_is_a_receipt_or_a_named_error,
+    anchor: any_bytes_are_an_anchor_or_a_named_error,
+    backup: any_bytes_are_a_backup_or_a_named_error,
+    age: only_the_key_that_was_kept_opens_a_vault,
+    signature: any_text_is_a_signature_that_the_key_made_or_an_error,
+    statement: any_text_is_a_statement_that_the_key_signed_or_an_error,
+    audit: any_bytes_are_a_saved_audit_or_none,
 }

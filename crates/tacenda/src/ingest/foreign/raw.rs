@@ -10,6 +10,9 @@ use crate::ingest::text::Chunks;
 use crate::ingest::{columnar, text};
 use rustc_hash::FxHashMap;
 
+/// How many places of a problem are told.
+const MOST_PLACES: usize = 5;
+
 /// A file of which some columns were read.
 pub struct RawFile {
     /// What the file is called.
@@ -102,12 +105,17 @@ pub(super) fn each_cell(
             let mut chunks = Chunks::new(source, layout)?;
             let header = chunks.header().map_err(|stop| stop.error(source.name()))?;
             let places = places(&header, wanted, source.name())?;
-            let (mut rows, mut ragged) = (0, Vec::new());
+            source.refuse_more(layout.records)?;
+            let (mut rows, mut ragged) = (0, (0, Vec::new()));
             for chunk in chunks {
                 let chunk = chunk.map_err(|stop| stop.error(source.name()))?;
                 text::each_record(&chunk, layout.delimiter, |line, bytes, cells| {
                     if cells.len() != header.len() {
-                        return ragged.push(line);
+                        ragged.0 += 1;
+                        // Every row of a bomb may be one.
+                        return if ragged.1.len() < MOST_PLACES {
+                            ragged.1.push(line)
+                        };
                     }
                     rows += 1;
                     for (column, at) in places.iter().enumerate() {
@@ -125,6 +133,7 @@ pub(super) fn each_cell(
             let opened = columnar::open(source)?;
             let places = places(&opened.header, wanted, source.name())?;
             let rows = opened.rows().unsigned_abs() as usize;
+            source.refuse_more(rows as u64)?;
             let header = opened.header.clone();
             let found: Vec<usize> = (0..wanted.len()).filter(|&at| places[at].is_some()).collect();
             let read: Vec<usize> = places.iter().flatten().copied().collect();
@@ -192,7 +201,7 @@ impl RawFile {
     pub fn problem(&self, kind: Kind, name: &str, column: &RawColumn, bad: &[u32]) -> Problem {
         let mut places: Vec<u64> = bad.iter().map(|&text| column.first[text as usize]).collect();
         places.sort_unstable();
-        places.truncate(5);
+        places.truncate(MOST_PLACES);
         Problem {
             column: Some(name.into()),
             rows: bad.iter().map(|&text| column.counts[text as usize]).sum(),
@@ -234,12 +243,10 @@ fn places(header: &[String], wanted: &[&str], file: &str) -> Result<Vec<Option<u
         .collect()
 }
 
-fn refuse_ragged(mut lines: Vec<u64>, file: &str) -> Result<(), IngestError> {
-    if lines.is_empty() {
+fn refuse_ragged((rows, places): (u64, Vec<u64>), file: &str) -> Result<(), IngestError> {
+    if rows == 0 {
         return Ok(());
     }
-    let rows = lines.len() as u64;
-    lines.truncate(5);
     let problem = Problem::whole(Kind::RaggedRow, format!("in {file}"));
-    Err(IngestError::Rejected(vec![Problem { rows, places: lines, ..problem }]))
+    Err(IngestError::Rejected(vec![Problem { rows, places, ..problem }]))
 }

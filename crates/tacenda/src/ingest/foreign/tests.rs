@@ -178,6 +178,27 @@ fn commas_between_thousands_change_nothing_where_all_have_them() {
     }
 }
 
+/// A small file can hold more rows than any memory: they are counted before one is kept.
+#[test]
+fn rows_that_do_not_fit_are_refused_before_they_are_kept() {
+    let text = format!("age,disease\n{}", "20,flu\n".repeat(100_000));
+    let packed = zstd::encode_all(text.as_bytes(), 1).unwrap();
+    assert!(packed.len() < 1000);
+    let mut tight = file("r1", &packed);
+    tight.source = tight.source.at_most(Some(90_000));
+    let error = read(&[tight], &[], &ask(&["age"], &["disease"])).unwrap_err();
+    assert_eq!(
+        (error.code(), error.exit_code(), error.to_string().contains("100000 rows")),
+        ("D141", 3, true),
+        "{error}"
+    );
+    // Rows that are none are counted, and five places of them are kept.
+    let error =
+        read_texts(&[&format!("age,disease\n{}", "20\n".repeat(1000))], &ask(&["age"], &["disease"])).unwrap_err();
+    let [problem] = error.problems() else { panic!("{error}") };
+    assert_eq!((problem.rows, problem.places.len()), (1000, 5));
+}
+
 #[test]
 fn compressed_files_are_the_same_releases() {
     let texts = series(&|lo, hi| format!("{lo}-{hi}"), ",", false);

@@ -22,7 +22,7 @@ use crate::publish::adopt::seats::{Seating, seat};
 use crate::publish::adopt::translate::translate;
 pub(super) use crate::publish::adopt::translate::{ask, express};
 use crate::publish::erase::leave_out;
-use crate::publish::{Project, ProjectError, PublishError, PublishedRelease, project, published};
+use crate::publish::{Project, ProjectError, PublishError, PublishedRelease, project, published, rows_that_fit};
 use crate::{folder, ingest};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -359,7 +359,7 @@ impl Known<'_> {
 fn read(foundlings: &[Foundling], ask: &Ask) -> Result<Foreign, ProjectError> {
     let file = |foundling: &Foundling| -> Result<File, ProjectError> {
         Ok(File {
-            source: Source::open(&foundling.file)?,
+            source: Source::open(&foundling.file)?.at_most(rows_that_fit(ask.quasi.len() + ask.sensitive.len())),
             label: String::new(),
             counterfeits: foreign::counts_beside(&foundling.file).map(|path| Source::open(&path)).transpose()?,
         })

@@ -3,7 +3,7 @@
 use crate::ingest::foreign::{File, Foreign};
 use crate::ingest::{Given, Source, foreign};
 use crate::model::ChainLink;
-use crate::publish::software;
+use crate::publish::{rows_that_fit, software};
 use crate::report::{About, FileFacts};
 use crate::use_cases::releases::vouch_for_file;
 use crate::use_cases::subject::{fit, own};
@@ -27,17 +27,20 @@ struct Named {
 /// Reads files of anyone.
 pub(super) fn read(mut request: SubjectRequest, progress: Progress<'_>) -> Result<Subject, UseCaseError> {
     let ask = request.ask()?;
+    // A small file can hold more than any memory.
+    let most = rows_that_fit(ask.quasi.len() + ask.sensitive.len());
     let order = order(&request)?;
     progress(1, "reading");
     let mut releases: Vec<Option<Given>> = request.releases.drain(..).map(Some).collect();
     let mut tables: Vec<Option<Given>> = request.truth.drain(..).map(Some).collect();
     let (mut files, mut named, mut truth) = (Vec::new(), Vec::new(), Vec::new());
     for &at in &order {
-        let (file, name) = open(releases[at].take().expect("each place is in the order once"), at)?;
-        files.push(file);
+        let (File { source, label, counterfeits }, name) =
+            open(releases[at].take().expect("each place is in the order once"), at)?;
+        files.push(File { source: source.at_most(most), label, counterfeits });
         named.push(name);
         let table = tables.get_mut(at).and_then(Option::take);
-        truth.extend(table.map(Given::open).transpose()?);
+        truth.extend(table.map(Given::open).transpose()?.map(|source| source.at_most(most)));
     }
     let mut read = foreign::read(&files, &truth, &ask)?;
     let repeats = repeats(&read);
