@@ -313,6 +313,7 @@ pub fn receipt(bytes: &[u8]) -> &'static str {
         Ok(receipt) => receipt,
         Err(error) => return told(&error, error.code(), "L"),
     };
+    assert!(text.to_ascii_lowercase().contains(&check_of(&text)), "a mistyped line was accepted");
     assert_eq!(Receipt::read(&receipt.lines().join("\n")).expect("it is a receipt"), receipt);
     let anchors = Anchors::at(&project.path().join("no-anchors")).and_seen(Seen::Receipt(receipt));
     match store.compare_with(&anchors) {
@@ -360,9 +361,13 @@ pub fn anchor(bytes: &[u8]) -> &'static str {
         whole.retain(|_, value| *value != Json::String("(left out)".into()));
         text = Json::Object(whole).to_string().into_bytes();
     }
-    fs::write(&path, text).expect("it can be written to");
+    fs::write(&path, &text).expect("it can be written to");
     match held() {
         Ok(()) => {
+            let known: Map<String, Json> = serde_json::from_slice(&text).expect("it was read");
+            let (lines, has) = (known["lines"].as_u64(), look(project.path()).events().len() as u64);
+            let releases = known["releases"].as_array().map_or(0, Vec::len);
+            assert!(lines.is_some_and(|lines| lines <= has) || releases > 1, "a ledger that lacks lines was accepted");
             look(project.path()).compare_with(&anchors).expect("the anchor was just moved");
             "ok"
         }
@@ -462,6 +467,7 @@ pub fn signature(bytes: &[u8]) -> &'static str {
 /// Any text is a statement about a manifest, or an error. An object in the place of the payload is written as one, and signed.
 pub fn statement(bytes: &[u8]) -> &'static str {
     let mut text = String::from_utf8_lossy(bytes).into_owned();
+    let mut signed = None;
     if let Ok(mut envelope) = serde_json::from_slice::<Map<String, Json>>(bytes)
         && let Some(payload @ Json::Object(_)) = envelope.get("payload")
     {
@@ -470,10 +476,11 @@ pub fn statement(bytes: &[u8]) -> &'static str {
         let (id, right) = (signer().public().id(), signer().sign(kind, payload.as_bytes()));
         envelope.insert("payload".into(), STANDARD.encode(&payload).into());
         text = Json::Object(envelope).to_string().replace("(own)", id).replace("(right)", &right) + "\n";
+        signed = Some(right);
     }
     match ReleaseStatement::open(&text, MANIFEST_SHA256, &Trust::new(&[signer().public().clone()])) {
         Ok(_) => {
-            assert!(text.contains(signer().public().id()), "nobody signed it");
+            assert!(signed.is_some_and(|signed| text.contains(&signed)), "nobody signed it");
             "ok"
         }
         Err(error) => told(&error, error.code(), "K"),

@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn a_name_is_as_long_as_a_path_and_no_longer() {
         let named = |length: usize| ["12345678"; 600].join("/")[..length].to_string();
-        for length in [1, 99, 100, 101, 300] {
+        for length in [1, 98, 100, 101, 300] {
             let names = unpacked(&archive(&named(length), tar::EntryType::Regular)).unwrap();
             assert_eq!(names, [PathBuf::from(named(length))]);
         }

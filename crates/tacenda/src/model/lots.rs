@@ -6,11 +6,13 @@
 
 use crate::model::{RecordKey, Rng, Seed};
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 /// The lots of one purpose in one release.
 #[derive(Clone)]
 pub struct Lots {
-    key: [u8; 32],
+    /// Zeroised when dropped.
+    key: Zeroizing<[u8; 32]>,
     given: Option<Arc<dyn GivenLots>>,
 }
 
@@ -42,17 +44,17 @@ impl Lots {
 
     /// The lots of a derived key, on another machine.
     pub(crate) fn keyed(key: [u8; 32]) -> Lots {
-        Lots { key, given: None }
+        Lots { key: Zeroizing::new(key), given: None }
     }
 
     /// Their key. It is derived from the seed, for one purpose in one release, and it is private.
     pub(crate) fn derived_key(&self) -> [u8; 32] {
-        self.key
+        *self.key
     }
 
     /// Uses the lots that the caller provides.
     pub fn given(given: Arc<dyn GivenLots>) -> Lots {
-        Lots { key: [0; 32], given: Some(given) }
+        Lots { key: Zeroizing::default(), given: Some(given) }
     }
 
     /// The lot of a record: 64 uniform bits.
@@ -83,7 +85,7 @@ impl Lots {
     /// The numbers below `len` in a uniformly random order. A keyed hash of each number decides its place.
     pub fn permutation(&self, len: usize) -> Vec<u32> {
         // The numbers of one ChaCha stream are keyed hashes of their places, made faster than one by one.
-        let mut hashes = Rng::from_key(self.key);
+        let mut hashes = Rng::from_key(*self.key);
         let mut keyed: Vec<(u64, u32)> = (0..len as u32).map(|number| (hashes.bits(), number)).collect();
         keyed.sort_unstable();
         keyed.into_iter().map(|(_, number)| number).collect()

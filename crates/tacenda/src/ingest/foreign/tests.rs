@@ -188,7 +188,7 @@ fn rows_that_do_not_fit_are_refused_before_they_are_kept() {
     tight.source = tight.source.at_most(Some(90_000));
     let error = read(&[tight], &[], &ask(&["age"], &["disease"])).unwrap_err();
     assert_eq!(
-        (error.code(), error.exit_code(), error.to_string().contains("100000 rows")),
+        (error.code(), error.exit_code(), error.to_string().contains("100001 rows")),
         ("D141", 3, true),
         "{error}"
     );
