@@ -15,6 +15,10 @@ READERS = {
     "question": ["folder/query.rs"],
     "folder": ["folder/read", "folder/manifest.rs", "folder/digest.rs", "folder/public_schema.rs"],
     "plan": ["use_cases/plan.rs"],
+    "receipt, anchor": ["ledger/receipt.rs", "ledger/anchor.rs"],
+    "backup": ["ledger/backup.rs"],
+    "age, signature, statement": ["keys/"],
+    "audit": ["use_cases/explain/case.rs"],
 }
 # No readers: what `init` drafts, what writes, and the words of errors.
 OTHERS = ["ingest/draft/", "ingest/error.rs", "ingest/mod.rs"]

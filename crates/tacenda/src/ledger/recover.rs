@@ -7,6 +7,7 @@
 
 use crate::ledger::head::{HEAD, Head};
 use crate::ledger::line::LEDGER;
+use crate::ledger::sealed::{KEY_FILES, RESEALED};
 use crate::ledger::staging::{STAGING, is_staged, staged_name};
 use crate::ledger::store::{release_name, series};
 use crate::ledger::vault::VAULT;
@@ -83,6 +84,19 @@ pub(super) fn look(disk: &dyn Disk, root: &Path) -> Result<Found, LedgerError> {
     }
     refuse_unknown(&folders, &lines.events)?;
     Ok(Found { events: lines.events, whole: lines.whole, torn: lines.torn, head })
+}
+
+/// Whether power was lost while a project was set up: there is no line yet, and the vault has nothing but what is written before the
+/// first one.
+pub(super) fn is_unborn(disk: &dyn Disk, root: &Path) -> Result<bool, LedgerError> {
+    let is_early = |name: &String| {
+        let name = name.strip_suffix(RESEALED).unwrap_or(name);
+        [vault::SEED, HEAD].contains(&name)
+            || KEY_FILES.contains(&name)
+            || ["head.next", "policy-0000"].iter().any(|begin| name.starts_with(begin))
+    };
+    let is_early = list_folder(disk, &root.join(VAULT))?.iter().all(is_early);
+    Ok(is_early && matches!(look(disk, root), Err(LedgerError::NoProject { .. })))
 }
 
 /// Refuses links where this room writes or removes files, because they may lead to other people's files.

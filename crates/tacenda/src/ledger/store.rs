@@ -123,6 +123,11 @@ impl Store {
         result
     }
 
+    /// Whether a project was begun here and never set up, because power was lost meanwhile. [`Store::init`] begins it again.
+    pub fn is_unborn(disk: &dyn Disk, root: &Path) -> Result<bool, LedgerError> {
+        recover::is_unborn(disk, root)
+    }
+
     fn try_init(disk: Arc<dyn Disk>, root: &Path, new: NewProject<'_>) -> Result<Store, LedgerError> {
         create_folders(&*disk, root)?;
         let lock = recover::lock(&*disk, root)?;

@@ -338,8 +338,11 @@ impl Project {
             let path = own.join(name);
             machine.disk.exists(&path).map_err(|error| LedgerError::disk("read", &path, error))
         };
-        let exists = is_there("ledger.jsonl")? || is_there("vault")?;
+        let is_begun = is_there("ledger.jsonl")? || is_there("vault")?;
+        let exists = is_begun && !Store::is_unborn(&*machine.disk, root)?;
         let (disk, closed) = match unsealed(Arc::clone(&machine.disk), root, machine.keys.as_ref()) {
+            // Its key is made anew.
+            _ if !exists => (Arc::clone(&machine.disk), None),
             // An auditor looks at what left, with or without the keys.
             Err(error) if access == Access::Look && error.leaves_vault_closed() => {
                 (Arc::clone(&machine.disk), Some(error))

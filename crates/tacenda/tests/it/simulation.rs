@@ -859,6 +859,28 @@ fn planted_bugs_are_found() {
     }
 }
 
+/// Power is lost at every operation that sets a project up. The next publish begins it, and finds one that is whole.
+#[test]
+fn a_project_whose_setting_up_was_cut_off_begins_again() {
+    for at in 1.. {
+        let disk = empty().copy(DiskFault::Crash(at));
+        let is_whole = open(Arc::clone(&disk) as Arc<dyn Disk>, Access::Publish).is_ok() && !disk.is_dead();
+        for kept in [Kept::Nothing, Kept::Everything, Kept::Half, Kept::Random(at as u64)] {
+            let left = disk.after_crash(kept);
+            let looked = open(Arc::clone(&left) as Arc<dyn Disk>, Access::Look);
+            assert!(looked.is_ok(), "looked at {at} with {kept:?}: {}", looked.err().unwrap());
+            let mut begun = open(left, Access::Publish).unwrap_or_else(|error| panic!("{at} with {kept:?}: {error}"));
+            let material = begun.material(input(1), &|_| {}).unwrap();
+            let rehearsal = begun.rehearse(&material, NextRelease::default(), &|_| {}).unwrap();
+            begun.publish(&material, &rehearsal, &|_| {}).unwrap();
+        }
+        if is_whole {
+            println!("{at} operations");
+            return;
+        }
+    }
+}
+
 /// Power is lost at every operation of an erasure, and the state before it is put back. Whose line was written stays out.
 #[test]
 fn an_erasure_that_was_cut_off_is_finished_whatever_is_put_back() {
