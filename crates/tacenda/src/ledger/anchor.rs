@@ -248,8 +248,9 @@ impl Anchor {
         let steps = events.len() as u64 - deliveries_in(events);
         let lines = self.lines.checked_sub(self.deliveries)?.checked_sub(steps)?;
         let lacking = self.releases.strip_prefix(&here[..])?;
-        (lines > 0 && lacking.len() as u64 == lines && lacking.iter().all(|digest| !digest.is_empty()))
-            .then(|| lacking.to_vec())
+        let is_all = lines > 0 && lacking.len() as u64 == lines && lacking.iter().all(|digest| !digest.is_empty());
+        // Who was being erased would be in them.
+        (is_all && self.erasing.is_empty()).then(|| lacking.to_vec())
     }
 }
 

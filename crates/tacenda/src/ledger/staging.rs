@@ -126,6 +126,8 @@ impl Drop for Staging {
         if !self.keep {
             // If this fails, the next open for writing removes it.
             let _ = self.disk.remove_folder(&self.folder);
+            // Without this, what was staged would come back with a power cut.
+            let _ = self.folder.parent().map(|parent| self.disk.sync_folder(parent));
         }
     }
 }

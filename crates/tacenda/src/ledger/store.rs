@@ -286,7 +286,7 @@ impl Store {
                 // Only what followed then may follow now; the anchor stays where it is until all of it is here again.
                 Some(releases) if accepted.is_none() => self.owed = Some((anchor, releases)),
                 // Before the first release nothing can remember whom to leave out.
-                _ if self.releases() == 0 && !anchor.erased.is_empty() => {
+                _ if self.releases() == 0 && !anchor.erased().is_empty() => {
                     return Err(self.rolled_back(anchor.lines, &anchor.at));
                 }
                 _ => {
@@ -653,6 +653,9 @@ impl Store {
             for path in files.keys().map(|name| self.root.join(VAULT).join(name)) {
                 self.disk.remove_file(&path).map_err(|error| LedgerError::disk("remove", &path, error))?;
             }
+            // What the erasure synced would come back with a power cut.
+            let vault = self.root.join(VAULT);
+            self.disk.sync_folder(&vault).map_err(|error| LedgerError::disk("sync", &vault, error))?;
             return Err(LedgerError::MovedOn);
         }
         Ok(files)
@@ -756,6 +759,11 @@ impl Store {
             recover::sweep_vault(&*store.disk, &store.root).map_err(unfinished)?;
             // Again: a plan takes no lock, and may have been made since.
             store.vault()?.remove_planned().map_err(unfinished)?;
+            // They may be in what a publish that failed had staged. It was removed, and a power cut must not bring it back.
+            let staging = store.root.join(STAGING);
+            let is_there = store.disk.exists(&staging);
+            let synced = is_there.and_then(|there| if there { store.disk.sync_folder(&staging) } else { Ok(()) });
+            synced.map_err(|error| unfinished(LedgerError::disk("sync", &staging, error)))?;
             // The next files of this store must not have the names of these.
             store.attempt = new_attempt(&store.root)?;
             Ok(())
