@@ -7,23 +7,27 @@
 //!
 //! The lower bound counts groups that lie wholly inside the question, as if all counterfeits were among the rows that
 //! fit. The upper bound counts every group that overlaps the question. Public columns are in a separate random order
-//! within a group, so nothing ties them to a sensitive value. Both bounds allow for that.
+//! within a group, so nothing ties them to a sensitive value. Both bounds allow for that. They also allow for labels that
+//! stand for several values ([`Fit`]), and for values that were not listed when a person came, and are listed now: such a
+//! person is published as `other` and stays so.
 
+use crate::folder::fits::{Fit, Texts, compare, parts};
 use crate::folder::{Comparison, Condition, FolderError, Question, Word, parse_question};
 use crate::measure::Densities;
-use crate::model::{Domain, Quasi, Release, Role, Schema, Span};
+use crate::model::{Domain, OTHER, Quasi, Release, Role, RowRule, Schema, Span, Value, counted};
 use jiff::civil::Date;
 use rayon::prelude::*;
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 /// The answer to a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The estimate.
     pub estimate: f64,
-    /// No table behind this release can have fewer.
+    /// No table behind this release can have fewer among the people of the release.
     pub lowest: u64,
-    /// No table behind this release can have more.
+    /// No table behind this release can have more among the people of the release.
     pub highest: u64,
     /// How many people the release holds in all.
     pub people: u64,
@@ -63,8 +67,10 @@ pub fn answer(release: &Release, schema: &Schema, question: &Question) -> Result
 struct Selection {
     /// Per attribute, the codes that fit, as ascending disjoint runs; `None` if all fit.
     codes: Vec<Option<Vec<Span>>>,
-    values: Vec<bool>,
-    publics: Vec<bool>,
+    /// Per attribute, the code of `other`, unless the question is about that itself.
+    others: Vec<Option<u32>>,
+    values: Vec<Fit>,
+    publics: Vec<Fit>,
     densities: Densities,
     notes: Vec<String>,
 }
@@ -73,8 +79,9 @@ impl Selection {
     fn everyone(release: &Release, schema: &Schema) -> Selection {
         Selection {
             codes: vec![None; schema.quasi.len()],
-            values: vec![true; release.values.len()],
-            publics: vec![true; release.public_texts.len()],
+            others: schema.quasi.iter().map(Quasi::other).collect(),
+            values: vec![Fit::ALL; release.values.len()],
+            publics: vec![Fit::ALL; release.public_texts.len()],
             densities: Densities::of(release, schema),
             notes: Vec::new(),
         }
@@ -87,6 +94,9 @@ impl Selection {
             None => Err(no_column(schema, &condition.column)),
             Some(&(Role::Quasi, index)) => {
                 let fit = codes(&schema.quasi[index], condition)?;
+                if condition.values.iter().any(|value| value.text == OTHER) {
+                    self.others[index] = None;
+                }
                 let codes = &mut self.codes[index];
                 *codes = Some(match codes.take() {
                     None => fit,
@@ -94,31 +104,52 @@ impl Selection {
                 });
                 Ok(())
             }
-            Some(&(role, index)) => {
-                let texts: Vec<&str> = match role {
-                    Role::Sensitive => release.values.iter().map(|(_, cells)| &*cells[index]).collect(),
-                    _ => release.public_texts.iter().map(|cells| &*cells[index]).collect(),
-                };
-                self.note_unknown(&texts, condition);
-                let flags = if role == Role::Sensitive { &mut self.values } else { &mut self.publics };
-                for (flag, text) in flags.iter_mut().zip(&texts) {
-                    *flag &= fits_text(text, condition);
-                }
+            Some(&(Role::Sensitive, index)) => {
+                let known = texts_of(release, schema, index);
+                let cells: Vec<&str> = release.values.iter().map(|(_, cells)| &*cells[index]).collect();
+                self.note_unknown(
+                    cells.iter().flat_map(|cell| parts(cell, known.combined)).chain(cells.clone()),
+                    condition,
+                );
+                let fits: Vec<Fit> = cells.iter().map(|cell| known.fit(cell, condition)).collect();
+                self.note_labels(release, &fits, condition);
+                self.values.iter_mut().zip(fits).for_each(|(fit, new)| *fit = fit.and(new));
+                Ok(())
+            }
+            Some(&(_, index)) => {
+                let cells: Vec<&str> = release.public_texts.iter().map(|cells| &*cells[index]).collect();
+                self.note_unknown(cells.iter().copied(), condition);
+                let fits = cells.iter().map(|cell| Texts::plain().fit(cell, condition));
+                self.publics.iter_mut().zip(fits).for_each(|(fit, new)| *fit = fit.and(new));
                 Ok(())
             }
         }
     }
 
     /// Notes if no row can have the value, because it may be a typing error.
-    fn note_unknown(&mut self, texts: &[&str], condition: &Condition) {
+    fn note_unknown<'t>(&mut self, texts: impl Iterator<Item = &'t str>, condition: &Condition) {
         if !matches!(condition.comparison, Comparison::Equal | Comparison::NotEqual) {
             return;
         }
+        let texts: BTreeSet<&str> = texts.collect();
         for value in &condition.values {
             if !texts.iter().any(|text| compare(text, &value.text) == Ordering::Equal) {
                 let hint = nearest(&value.text, texts.iter().copied());
                 self.notes.push(format!("no row has {:?} in {}{hint}", value.text, condition.column.text));
             }
+        }
+    }
+
+    /// Notes how many rows have a label that leaves open whether they fit.
+    fn note_labels(&mut self, release: &Release, fits: &[Fit], condition: &Condition) {
+        let is_open = |fit: Fit| fit.possible && !fit.sure;
+        let open = release.sensitive.iter().filter(|value| is_open(fits[value.index()])).count() as u64;
+        if open > 0 {
+            self.notes.push(format!(
+                "{} a label of {} that stands for several values: \"at least\" and \"at most\" allow for all of them",
+                counted(open, "row has", "rows have"),
+                condition.column.text
+            ));
         }
     }
 
@@ -128,31 +159,77 @@ impl Selection {
         for (attribute, (codes, &span)) in self.codes.iter().zip(release.region(group)).enumerate() {
             let Some(codes) = codes else { continue };
             let common: u32 = codes.iter().map(|run| run.meet(span).width()).sum();
-            if common == 0 {
+            let may_be_other = self.others[attribute].is_some_and(|other| span.contains(other));
+            if common == 0 && !may_be_other {
                 return (0.0, 0, 0);
             }
             if common < span.width() {
                 let weight = |span: Span| self.densities.weight(attribute, span);
                 share *= codes.iter().map(|run| weight(run.meet(span))).sum::<f64>() / weight(span);
             }
-            inside &= common == span.width();
+            inside &= common == span.width() && !may_be_other;
         }
         let range = release.group_rows(group);
         let rows = range.len() as u64;
         let counterfeits = u64::from(release.counterfeits[group]);
         let people = rows - counterfeits;
-        let values = release.sensitive[range.clone()].iter().filter(|value| self.values[value.index()]).count() as u64;
-        let publics = match release.public.get(range) {
-            Some(publics) if !release.public.is_empty() => {
-                publics.iter().filter(|&&public| self.publics[public as usize]).count() as u64
-            }
-            _ => rows,
-        };
-        let estimate = people as f64 * share * (values as f64 / rows as f64) * (publics as f64 / rows as f64);
-        let certain = values.saturating_sub(counterfeits) + publics.saturating_sub(counterfeits);
+        let values = release.sensitive[range.clone()].iter().map(|value| self.values[value.index()]);
+        let publics = release.public.get(range).filter(|_| !release.public.is_empty());
+        let publics = publics.unwrap_or_default().iter().map(|&public| self.publics[public as usize]);
+        let values = Fitting::of(values, rows);
+        let publics = if release.public.is_empty() { Fitting::all(rows) } else { Fitting::of(publics, rows) };
+        let estimate = people as f64 * share * values.share(rows) * publics.share(rows);
+        let certain = values.sure.saturating_sub(counterfeits) + publics.sure.saturating_sub(counterfeits);
         let lowest = if inside { certain.saturating_sub(people) } else { 0 };
-        (estimate, lowest, values.min(publics).min(people))
+        (estimate, lowest, values.possible.min(publics.possible).min(people))
     }
+}
+
+/// How many rows of a group fit.
+struct Fitting {
+    sure: u64,
+    likely: u64,
+    possible: u64,
+}
+
+impl Fitting {
+    fn all(rows: u64) -> Fitting {
+        Fitting { sure: rows, likely: rows, possible: rows }
+    }
+
+    fn of(fits: impl Iterator<Item = Fit>, rows: u64) -> Fitting {
+        let mut fitting = Fitting { sure: 0, likely: 0, possible: 0 };
+        for fit in fits {
+            fitting.sure += u64::from(fit.sure);
+            fitting.likely += u64::from(fit.likely);
+            fitting.possible += u64::from(fit.possible);
+        }
+        debug_assert!(fitting.possible <= rows, "only rows fit");
+        fitting
+    }
+
+    fn share(&self, rows: u64) -> f64 {
+        self.likely as f64 / rows as f64
+    }
+}
+
+/// What is known of the texts of a sensitive column.
+fn texts_of<'a>(release: &'a Release, schema: &'a Schema, index: usize) -> Texts<'a> {
+    let (coarse, combined) = (schema.sensitive[index].coarse(), schema.person.rule == RowRule::Combine);
+    if coarse.is_empty() {
+        return Texts { combined, ..Texts::plain() };
+    }
+    let cell = |value: Value| &*release.values.cells(value)[index];
+    let mut held = BTreeSet::new();
+    for group in 0..release.group_count() {
+        let values = release.group_values(group);
+        // One of the rows with a value is somebody's if there are more of them than counterfeits.
+        let counterfeits = release.counterfeits[group] as usize;
+        let rows = |value: Value| values.iter().filter(|&&other| cell(other) == cell(value)).count();
+        let certain = values.iter().filter(|&&value| counterfeits == 0 || rows(value) > counterfeits);
+        held.extend(certain.flat_map(|&value| parts(cell(value), combined)));
+    }
+    Texts { coarse, combined, held }
 }
 
 /// The codes that fit a condition.
@@ -267,32 +344,6 @@ fn complement(runs: &[Span], root: Span) -> Vec<Span> {
         rest.push(Span::new(next, root.hi));
     }
     rest
-}
-
-fn fits_text(text: &str, condition: &Condition) -> bool {
-    let one = |wanted: &dyn Fn(Ordering) -> bool| {
-        // A missing value is neither less nor more than anything.
-        condition
-            .values
-            .iter()
-            .any(|value| (text.is_empty() == value.text.is_empty()) && wanted(compare(text, &value.text)))
-    };
-    match condition.comparison {
-        Comparison::Equal => one(&Ordering::is_eq),
-        Comparison::NotEqual => !one(&Ordering::is_eq),
-        Comparison::Less => one(&Ordering::is_lt),
-        Comparison::AtMost => one(&Ordering::is_le),
-        Comparison::More => one(&Ordering::is_gt),
-        Comparison::AtLeast => one(&Ordering::is_ge),
-    }
-}
-
-/// As numbers where both are, otherwise as text.
-fn compare(a: &str, b: &str) -> Ordering {
-    match (a.parse::<f64>(), b.parse::<f64>()) {
-        (Ok(a), Ok(b)) => a.partial_cmp(&b).unwrap_or_else(|| a.total_cmp(&b)),
-        _ => a.cmp(b),
-    }
 }
 
 fn no_column(schema: &Schema, column: &Word) -> FolderError {

@@ -204,7 +204,7 @@ impl Manifest {
             loss: facts.loss.clone(),
             linked_ids: !release.linked.is_empty(),
             row_weight: policy.output.row_weight,
-            columns: PublicColumn::all(schema),
+            columns: PublicColumn::all(schema, release),
             counts: release.counts.as_ref().map(StatedCounts::of),
             files: files.to_vec(),
             previous: facts.previous.clone(),

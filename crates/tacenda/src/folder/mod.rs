@@ -19,6 +19,7 @@ mod read;
 mod read_csv;
 mod read_parquet;
 mod query;
+mod fits;
 mod count;
 
 pub use count::{Answer, answer, count};

@@ -3,8 +3,10 @@
 //! The identifier, dropped columns and the source codes of sensitive labels are left out.
 
 use crate::folder::FolderError;
-use crate::model::{Domain, Grid, Hierarchy, Public, Quasi, Role, Schema, Sensitive};
+use crate::folder::fits::parts;
+use crate::model::{Domain, Grid, Hierarchy, Public, Quasi, Release, Role, RowRule, Schema, Sensitive, Value};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// A column of a release.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -29,6 +31,12 @@ pub enum PublicColumn {
     Sensitive {
         name: String,
         missing: bool,
+        /// The labels of this release that stand for values of other names. Which ones is not said.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        coarse: Vec<String>,
+        /// Whether a cell lists the values of all rows of a person.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        combined: bool,
     },
     Public {
         name: String,
@@ -71,8 +79,8 @@ pub enum ColumnGrid {
 
 impl PublicColumn {
     /// The columns of a release, in the order of the data file.
-    pub fn all(schema: &Schema) -> Vec<PublicColumn> {
-        schema.order.iter().map(|&(role, index)| column(schema, role, index)).collect()
+    pub fn all(schema: &Schema, release: &Release) -> Vec<PublicColumn> {
+        schema.order.iter().map(|&(role, index)| column(schema, release, role, index)).collect()
     }
 }
 
@@ -104,9 +112,13 @@ pub fn schema_of(columns: &[PublicColumn]) -> Result<Schema, FolderError> {
                     written,
                 });
             }
-            PublicColumn::Sensitive { name, missing } => {
+            PublicColumn::Sensitive { name, missing, coarse, combined } => {
                 schema.order.push((Role::Sensitive, schema.sensitive.len()));
-                schema.sensitive.push(Sensitive { nullable: missing, ..Sensitive::open(&name) });
+                let labels = coarse.into_iter().map(|label| (String::new(), label)).collect();
+                schema.sensitive.push(Sensitive { nullable: missing, labels, ..Sensitive::open(&name) });
+                if combined {
+                    schema.person.rule = RowRule::Combine;
+                }
             }
             PublicColumn::Public { name, because } => {
                 schema.order.push((Role::Public, schema.public.len()));
@@ -117,7 +129,7 @@ pub fn schema_of(columns: &[PublicColumn]) -> Result<Schema, FolderError> {
     Ok(schema)
 }
 
-fn column(schema: &Schema, role: Role, index: usize) -> PublicColumn {
+fn column(schema: &Schema, release: &Release, role: Role, index: usize) -> PublicColumn {
     match role {
         Role::Quasi => {
             let Quasi { name, domain, nullable, grid, min_width, weight, takes_unknown, sets, .. } =
@@ -137,7 +149,9 @@ fn column(schema: &Schema, role: Role, index: usize) -> PublicColumn {
         }
         Role::Sensitive => {
             let Sensitive { name, nullable, .. } = schema.sensitive[index].clone();
-            PublicColumn::Sensitive { name, missing: nullable }
+            let combined = schema.person.rule == RowRule::Combine;
+            let coarse = shown_labels(schema, release, index);
+            PublicColumn::Sensitive { name, missing: nullable, coarse, combined }
         }
         Role::Public => {
             let Public { name, because } = schema.public[index].clone();
@@ -145,6 +159,18 @@ fn column(schema: &Schema, role: Role, index: usize) -> PublicColumn {
         }
         Role::Identifier | Role::Drop => unreachable!("neither is published"),
     }
+}
+
+/// The labels of a sensitive column that stand for values of other names and that this release has.
+fn shown_labels(schema: &Schema, release: &Release, index: usize) -> Vec<String> {
+    let mut coarse = schema.sensitive[index].coarse();
+    let combined = schema.person.rule == RowRule::Combine;
+    let values: BTreeSet<Value> =
+        if coarse.is_empty() { BTreeSet::new() } else { release.sensitive.iter().copied().collect() };
+    let shown: BTreeSet<&str> =
+        values.iter().flat_map(|&value| parts(&release.values.cells(value)[index], combined)).collect();
+    coarse.retain(|label| shown.contains(label));
+    coarse.into_iter().map(String::from).collect()
 }
 
 fn domain_of(domain: ColumnDomain) -> Result<Domain, FolderError> {

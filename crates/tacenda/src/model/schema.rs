@@ -2,6 +2,7 @@
 
 use crate::model::{PersonRows, Quasi};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The role of a column.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
@@ -48,7 +49,7 @@ pub struct Sensitive {
     /// Whether a value may be missing; then "not recorded" is a value like any other.
     pub nullable: bool,
     /// Maps a cell to the coarser label that is published, sorted by cell. If empty, values are published as they are,
-    /// and any value is accepted.
+    /// and any value is accepted. A release does not say which cells a label stands for: read back, its cell is empty.
     pub labels: Vec<(String, String)>,
     /// What happens to a value that is not listed, if there are labels.
     pub unlisted: Unlisted,
@@ -187,6 +188,16 @@ fn sort_along<T: Clone + Default>(items: &mut Vec<T>, places: impl ExactSizeIter
 }
 
 impl Sensitive {
+    /// The labels that stand for values of other names.
+    pub fn coarse(&self) -> BTreeSet<&str> {
+        let of_lines = self.labels.iter().filter(|(from, label)| from != label).map(|(_, label)| label.as_str());
+        let of_others = match &self.unlisted {
+            Unlisted::Refused => &[][..],
+            Unlisted::ByPrefix(beginnings) => beginnings,
+        };
+        of_lines.chain(of_others.iter().map(String::as_str)).collect()
+    }
+
     /// A sensitive attribute that accepts any value but a missing one.
     pub fn open(name: &str) -> Sensitive {
         Sensitive { name: name.into(), nullable: false, labels: Vec::new(), unlisted: Unlisted::Refused }

@@ -10,6 +10,7 @@ mod chain;
 mod compat;
 mod complete;
 mod correspondence;
+mod count_bounds;
 mod corrupt;
 mod crash;
 mod crash_disk;
