@@ -344,7 +344,7 @@ fn how_to_count(issue: &Issue<'_>, stem: &str) -> String {
             "Every row counts as one person."
         });
         estimates.iter().for_each(|sentence| text.extend([" ", sentence]));
-        text.push_str(&release.counts.as_ref().map_or(String::new(), |counts| published_counts(counts, issue, stem)));
+        text.push_str(&about_counts(issue, stem));
         return text;
     }
     let (python, r) = if policy.output.formats.contains(&Format::Csv) {
@@ -374,10 +374,18 @@ fn how_to_count(issue: &Issue<'_>, stem: &str) -> String {
          and the lowest and highest count that this release allows.{}",
         estimates.join(" "),
         if estimates.is_empty() { "" } else { "\n\n" },
-        release.counts.as_ref().map_or(String::new(), |counts| published_counts(counts, issue, stem)),
+        about_counts(issue, stem),
     )
     .expect("writing to a string cannot fail");
     text
+}
+
+/// What is said of the counts of people: where there are none, which columns can have none.
+fn about_counts(issue: &Issue<'_>, stem: &str) -> String {
+    match &issue.release.counts {
+        Some(counts) => published_counts(counts, issue, stem),
+        None => uncounted(issue),
+    }
 }
 
 /// What the file of counts says, and how rows are weighed with it.
@@ -397,9 +405,10 @@ fn published_counts(counts: &PeopleCounts, issue: &Issue<'_>, stem: &str) -> Str
     };
     let said = format!(
         "\n\n`{stem}{COUNTS}` says how many people have which values, one column at a time: {}. The numbers are rounded so that each running \
-         total is the nearest multiple of {unit}. So a range of cells is off by less than {unit} people. Cells that are not listed round to 0. Do not \
+         total is the nearest multiple of {unit}. So a range of cells is off by less than {unit} people. Cells that are not listed round to 0.{} Do not \
          share the people of an interval or a set evenly among its values: weigh them with these counts.",
-        columns.join(", ")
+        columns.join(", "),
+        uncounted(issue)
     );
     if !policy.output.row_weight || !policy.output.formats.contains(&Format::Csv) {
         return said;
@@ -413,6 +422,12 @@ fn published_counts(counts: &PeopleCounts, issue: &Issue<'_>, stem: &str) -> Str
          ```",
         RECIPE.replace("STEM", stem).trim_end(),
     )
+}
+
+/// Which columns the file of counts leaves out, and why.
+fn uncounted(issue: &Issue<'_>) -> String {
+    let left_out = issue.policy.uncounted(issue.release.counts.as_ref());
+    left_out.iter().map(|(name, why)| format!(" There are no counts of {}: {why}.", code(name))).collect()
 }
 
 /// Weighs rows by the published counts, in pandas. A test runs it on the demo's releases.

@@ -3,7 +3,11 @@ import pandas as pd
 
 people = pd.read_csv("STEM.csv", keep_default_na=False, dtype=str)
 counts = pd.read_csv("STEM.counts.csv", keep_default_na=False, dtype={"cell": str})
-trees = {c["name"]: c.get("hierarchy") for c in json.load(open("manifest.json"))["columns"]}
+below = {}  # the values below each label of a hierarchy
+for c in json.load(open("manifest.json"))["columns"]:
+    for path in c.get("hierarchy", []):
+        for label in path:
+            below.setdefault((c["name"], label), set()).add(path[0])
 
 def number(text):  # a number, or a date as a day
     return pd.Timestamp(text).toordinal() if "-" in text[1:] else float(text)
@@ -14,10 +18,13 @@ def cover(column, text, cell):  # the share of a cell that the text of a row cov
     if text[:1] == "[" and cell[:1] == "[":
         a, b, c, d = map(number, f"{text[1:-1]},{cell[1:-1]}".split(","))
         return max(0.0, min(b, d) - max(a, c)) / (d - c)
+    a, b = values(column, text), values(column, cell)
+    return len(a & b) / max(len(b), 1)
+
+def values(column, text):  # the values of a category that a text stands for
     if text[:1] == "{":
-        return float((cell or "NULL") in next(csv.reader([text[1:-1]])))
-    path = next((path for path in trees[column] or [] if path[0] == (cell or "NULL")), [])
-    return float(text != "" and text in path)
+        return set(next(csv.reader([text[1:-1]])))
+    return below.get((column, text or "NULL"), set())
 
 def spread(column):  # people by text of the row and by cell
     rows = people.assign(w=people.row_weight.astype(float)).groupby(column).w.sum()

@@ -1,6 +1,6 @@
 //! Counts of people that are published beside the rows: column by column, in cells that never change.
 //!
-//! A cell is a leaf of a category, a band of numbers, or some months. The cells of a column are fixed when it is
+//! A cell is a leaf of a category or a node so many steps below the root of a large tree, a band of numbers, or some months. The cells of a column are fixed when it is
 //! counted for the first time. They follow from the declared domain and grid alone. A domain that grows adds cells.
 //!
 //! A count is never exact. The running totals of a column are rounded to the nearest multiple of a unit, and a cell
@@ -8,14 +8,15 @@
 //! releases is a multiple of the unit: 0 or at least the unit. The total over any run of neighbouring cells is less
 //! than a unit away from the truth.
 
-use crate::model::{Domain, Grid, Quasi, Schema, Span};
+use crate::model::{Domain, Grid, Hierarchy, Quasi, Schema, Span};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The least unit, whatever is promised.
 pub const LEAST_UNIT: u32 = 5;
 
-/// The most cells of a column. A category with more leaves is not counted; numbers and dates get wider bands.
+/// The most cells of a column when it is first counted. A larger tree is counted by nodes, numbers and dates by wider bands. A
+/// list with more values is not counted.
 const MOST_CELLS: u32 = 1000;
 
 /// How a column is divided into cells. Missing values are a cell of their own.
@@ -24,6 +25,8 @@ const MOST_CELLS: u32 = 1000;
 pub enum CellRule {
     /// Every leaf of a category.
     Leaves,
+    /// The nodes so many steps below the root of a tree, and the leaves above them.
+    Nodes(u32),
     /// Bands of this many values, starting at a line of the grid or at zero.
     Bands(u32),
     /// Bands of this many months, starting in January.
@@ -96,6 +99,8 @@ impl PeopleCounts {
     pub fn describe(rule: CellRule) -> String {
         match rule {
             CellRule::Leaves => "each value".into(),
+            CellRule::Nodes(1) => "the groups below the root of its hierarchy".into(),
+            CellRule::Nodes(depth) => format!("the groups {depth} steps below the root of its hierarchy"),
             CellRule::Bands(1) => "each number".into(),
             CellRule::Bands(width) => format!("bands of {width}"),
             CellRule::Months(1) => "months".into(),
@@ -114,12 +119,11 @@ impl Schema {
 }
 
 impl Quasi {
-    /// How this column is counted if it was not counted before; `None` if it cannot be: a category with a least width
-    /// or with very many leaves.
+    /// How this column is counted if it was not counted before; `None` if it cannot be: see [`Quasi::not_counted_because`].
     pub fn cell_rule(&self) -> Option<CellRule> {
         let numbers = self.size() - u32::from(self.nullable);
         match (&self.domain, &self.grid) {
-            (Domain::Category(_), _) => (self.min_width <= 1 && self.size() <= MOST_CELLS).then_some(CellRule::Leaves),
+            (Domain::Category(tree), _) => self.node_rule(tree),
             (Domain::Date { .. }, Grid::Lines(_)) => self.month_rule(),
             (Domain::Date { .. }, Grid::Free) if numbers > MOST_CELLS => self.month_rule(),
             _ => {
@@ -128,6 +132,28 @@ impl Quasi {
                 let steps = (0..9).flat_map(|power| [1u32, 2, 5].map(|step| step * 10u32.pow(power)));
                 steps.filter_map(|step| base.checked_mul(step)).find(fits).map(CellRule::Bands)
             }
+        }
+    }
+
+    /// Leaves, or the lowest nodes that are not too many. A node stays where it is when its tree grows.
+    fn node_rule(&self, tree: &Hierarchy) -> Option<CellRule> {
+        if self.min_width > 1 {
+            return None;
+        }
+        if self.size() <= MOST_CELLS {
+            return Some(CellRule::Leaves);
+        }
+        let fits = |&depth: &u32| tree.cut(depth).len() <= MOST_CELLS as usize;
+        (1..tree.height()).rev().find(fits).map(CellRule::Nodes)
+    }
+
+    /// Why a column with neither earlier counts nor a rule is not counted.
+    pub fn not_counted_because(&self) -> Option<&'static str> {
+        match (self.cell_rule(), &self.domain) {
+            (Some(_), _) => None,
+            (None, Domain::Category(_)) if self.min_width > 1 => Some("min_width allows no count of a single value"),
+            (None, Domain::Category(_)) => Some("it lists more than 1,000 values without groups of them"),
+            (None, _) => Some("its grid and min_width leave no cells that are few enough"),
         }
     }
 
@@ -178,6 +204,7 @@ impl Quasi {
         let numbers = self.size() - u32::from(self.nullable && self.hierarchy().is_none());
         let starts: Vec<u32> = match rule {
             CellRule::Leaves => (0..numbers).collect(),
+            CellRule::Nodes(depth) => self.hierarchy().map_or_else(Vec::new, |tree| tree.cut(depth)),
             CellRule::Bands(width) => {
                 let (pitch, line) = self.lines();
                 let anchor = line.rem_euclid(i64::from(pitch.max(1)));
@@ -218,7 +245,6 @@ mod cells {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Hierarchy;
 
     fn age(lo: i64, hi: i64) -> Quasi {
         Quasi::new("age", Domain::Integer { lo, hi })
@@ -274,6 +300,36 @@ mod tests {
         assert_eq!(place.cells(CellRule::Leaves).len(), 3);
         place.min_width = 2;
         assert_eq!(place.cell_rule(), None);
+        assert!(place.not_counted_because().unwrap().contains("min_width"));
+    }
+
+    /// Prefixes of 2,400 codes: too many leaves, and few enough nodes. A tree that grows keeps the cells that it had.
+    #[test]
+    fn a_large_tree_is_counted_by_its_nodes() {
+        let tree = |codes: std::ops::Range<u32>| {
+            let row =
+                |code: u32| vec![format!("{code}"), format!("{}*", code / 10), format!("{}**", code / 100), "*".into()];
+            let mut rows: Vec<Vec<String>> = codes.map(row).collect();
+            rows.push(["other", "other", "other", "*"].map(String::from).to_vec());
+            Hierarchy::from_rows(&rows).unwrap()
+        };
+        let zip = |tree: Hierarchy| Quasi::new("zip", Domain::Category(tree)).nullable();
+        let before = zip(tree(1000..3400));
+        assert_eq!(before.cell_rule(), Some(CellRule::Nodes(2)));
+        let cells = before.cells(CellRule::Nodes(2));
+        assert_eq!(cells.len(), 242, "240 nodes, other, and missing values");
+        assert_eq!(printed(&before, &cells[..2]), ["100*", "101*"]);
+        assert_eq!(printed(&before, &cells[240..]), ["other", ""]);
+        assert_eq!(before.read("100*"), Some(cells[0]));
+        let after = zip(tree(1000..3600)).grown(&before).unwrap();
+        let grown = after.cells(CellRule::Nodes(2));
+        assert_eq!(grown.len(), 262);
+        let moved = after.recoding_from(&before);
+        let kept: Vec<Span> = cells.iter().map(|&cell| moved.span(cell)).collect();
+        assert!(kept.iter().all(|cell| grown.contains(cell)), "{kept:?}");
+        let list = Quasi::new("code", Domain::Category(Hierarchy::flat((0..1500).map(|n| n.to_string())).unwrap()));
+        assert_eq!(list.cell_rule(), None);
+        assert!(list.not_counted_because().unwrap().contains("1,000 values"));
     }
 
     #[test]

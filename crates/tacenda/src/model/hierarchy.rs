@@ -182,6 +182,20 @@ impl Hierarchy {
         nodes
     }
 
+    /// The first leaf of every node so many steps below the root, and every leaf that is nearer to the root.
+    pub(super) fn cut(&self, depth: u32) -> Vec<u32> {
+        let mut depths = vec![0; self.labels.len()];
+        let mut starts = Vec::new();
+        for node in 1..self.labels.len() {
+            // A parent comes before its children.
+            depths[node] = depths[self.parents[node] as usize] + 1;
+            if depths[node] == depth || depths[node] < depth && self.heights[node] == 0 {
+                starts.push(self.spans[node].lo);
+            }
+        }
+        starts
+    }
+
     /// How many leaves there are.
     pub fn leaf_count(&self) -> u32 {
         self.leaves.len() as u32

@@ -1,6 +1,6 @@
 //! The policy file, parsed: what a steward has decided.
 
-use crate::model::{Hides, Language, RowRule, Schema, Terms};
+use crate::model::{Hides, Language, PeopleCounts, Quasi, RowRule, Schema, Terms};
 use crate::promise::{NamedView, Promise, SeriesPromise, Views};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,6 +128,20 @@ impl PolicyFile {
     /// counts and the policy file must not decline them.
     pub fn counts_from(&self) -> Option<u32> {
         self.terms().counts_from.filter(|_| self.output.counts)
+    }
+
+    /// The columns whose counts are not published though those of others are, each with the reason. `counted` are the counts of a
+    /// release, if there is one.
+    pub fn uncounted(&self, counted: Option<&PeopleCounts>) -> Vec<(&str, &'static str)> {
+        if self.counts_from().is_none() {
+            return Vec::new();
+        }
+        let reason = |quasi: &Quasi| match counted {
+            Some(counts) if counts.column(&quasi.name).is_some() => None,
+            Some(_) => quasi.not_counted_because().or(Some("the first release with counts did not count it")),
+            None => quasi.not_counted_because(),
+        };
+        self.schema.quasi.iter().filter_map(|quasi| Some((quasi.name.as_str(), reason(quasi)?))).collect()
     }
 
     /// Whether it is a study on made-up data, which may publish what breaks the promise.
