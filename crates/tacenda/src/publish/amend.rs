@@ -8,6 +8,7 @@ use crate::ingest::{AddedLeaves, Remembered};
 use crate::ledger::{Amendment, Store};
 use crate::model::{Added, Growth, History, Row, Schema, Table};
 use crate::promise::{PolicyFile, Promised};
+use std::collections::BTreeSet;
 
 /// What a policy gained since the last release; nothing before the first release.
 #[derive(Clone, Debug, Default)]
@@ -104,6 +105,23 @@ impl Amended {
             let moved: Vec<Row> = table.rows().filter(is_moved).collect();
             table.set(attribute, &moved, other);
         }
+    }
+
+    /// The table as it was read for an earlier release: values that are listed since were `other` then. `None` if none are.
+    pub(super) fn as_read_for(&self, release: u32, schema: &Schema, table: &Table) -> Option<Table> {
+        let mut before: Option<Table> = None;
+        for (attribute, quasi) in schema.quasi.iter().enumerate() {
+            let (Some(other), Some(added)) = (quasi.other(), self.added.get(&quasi.name)) else { continue };
+            let tree = quasi.hierarchy().expect("only categories have leaves");
+            let later = added.iter().filter(|(_, listed)| **listed > release).filter_map(|(leaf, _)| tree.leaf(leaf));
+            let later: BTreeSet<u32> = later.collect();
+            let is_moved = |row: &Row| later.contains(&table.quasi(attribute)[row.index()]);
+            let moved: Vec<Row> = table.rows().filter(is_moved).collect();
+            if !moved.is_empty() {
+                before.get_or_insert_with(|| table.clone()).set(attribute, &moved, other);
+            }
+        }
+        before
     }
 }
 

@@ -56,8 +56,8 @@ coded! {
         } = "R608", "the label is taken by another table",
             "A release with this label is published, and it was not made from this table. A published release cannot be \
              changed. If this is a new release, choose another label. If this is a retry, give the table that the \
-             release was made from; then nothing happens. If a value that was read as other is listed since, or people were \
-             erased since, the table is no longer recognised: then look at the release with tacenda show.";
+             release was made from; then nothing happens. If people stayed other after their value was listed, or were erased \
+             since, only the file itself is recognised, byte by byte: then look at the release with tacenda show.";
         #[error(
             "a label is 1 to 100 letters, digits, blanks or . _ - + : /, and does not look like a release number; choose another with --label"
         )]

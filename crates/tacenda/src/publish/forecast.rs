@@ -69,15 +69,25 @@ struct Future {
     ends: Option<String>,
 }
 
-/// Forecasts from a rehearsed release; `None` for promises about views, and for tables that are too large.
-pub(super) fn forecast(file: &PolicyFile, material: &Ingredients, rehearsal: &Rehearsal) -> Option<ForecastReport> {
+/// Forecasts from a rehearsed release; `None` for promises about views, and for tables that are too large. With `churn`, so many
+/// people leave and arrive each time.
+pub(super) fn forecast(
+    file: &PolicyFile,
+    material: &Ingredients,
+    rehearsal: &Rehearsal,
+    churn: Option<f64>,
+) -> Option<ForecastReport> {
     let Promised::Series(promise) = &file.promise else { return None };
     let table = material.table();
     let ahead = (ROWS / (usize::from(FUTURES) * table.len().max(1))).min(AHEAD);
     if ahead == 0 || table.is_empty() {
         return None;
     }
-    let pace = Pace::of(rehearsal.prepared.change, material.last(), table);
+    let seen = Pace::of(rehearsal.prepared.change, material.last(), table);
+    let pace = match churn {
+        Some(churn) => Pace { leave: churn, arrive: churn, assumed: true, ..seen },
+        None => seen,
+    };
     let limits = ShareLimits { counterfeits: 1.0, withheld: 1.0 };
     let free = PolicyFile { limits, ..file.clone() };
     let least = file.terms().least_group;

@@ -261,7 +261,12 @@ impl Rehearsal {
 
     /// What the next releases will need, if the table continues to change as it just did.
     pub fn forecast(&self, file: &PolicyFile, material: &Ingredients) -> Option<ForecastReport> {
-        forecast(file, material, self)
+        forecast(file, material, self, None)
+    }
+
+    /// The same if this share of the people left, and as many arrived, each time.
+    pub fn forecast_if(&self, churn: f64, file: &PolicyFile, material: &Ingredients) -> Option<ForecastReport> {
+        forecast(file, material, self, Some(churn))
     }
 
     /// A digest of everything public about the release.
@@ -705,8 +710,18 @@ impl Project {
         let found = wanted.label.map_or_else(|| publications.last(), labelled);
         let Some(publication) = found else { return Ok(None) };
         let number = publication.number;
+        // The same file is the same table, even if its values or people are read in another way since.
+        let digest = &material.snapshot.digest;
+        let is_file = !digest.is_empty() && publication.source.as_ref() == Some(&self.source_of(number, digest));
         let is_same = match &publication.input {
-            Some(input) => *input == self.input_of_material(number, material)?,
+            _ if is_file && wanted.label.is_some() => true,
+            Some(input) if *input == self.input_of_material(number, material)? => true,
+            Some(input) => {
+                let in_memory = material.on_disk.is_none().then(|| material.table());
+                let then =
+                    in_memory.and_then(|table| self.amended.as_read_for(number, &self.loaded.policy.schema, table));
+                then.is_some_and(|table| *input == self.input_of(number, &table))
+            }
             // Ledger lines of earlier versions have no digest, but the vault has the last table.
             None => number == material.history.releases && material.last.as_ref() == Some(material.table()),
         };

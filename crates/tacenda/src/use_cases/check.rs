@@ -96,6 +96,11 @@ pub fn check(
         what_if: Vec::new(),
         lasts_longest: None,
     };
+    report.notes.extend(file.uncounted(None).into_iter().map(|(name, why)| {
+        format!(
+            "no counts of {name} are published beside the rows: {why}; counts of two columns with it will be far off"
+        )
+    }));
     let variants = what_if.map(|text| variants(file, text)).transpose()?;
     if request.data.is_none() && variants.is_none() && project.databases().source.is_none() {
         return Ok(report);
@@ -115,8 +120,9 @@ pub fn check(
                 step("comparing choices");
                 report.notes.extend(project.ways(file, &material, &rehearsal, MOST_COMPARED)?.notes());
                 if project.publications().is_empty() {
-                    let ends = rehearsal.forecast(file, &material).and_then(|forecast| forecast.ends);
-                    report.notes.extend(ends.map(|why| ends_early(&why)));
+                    let forecast = rehearsal.forecast(file, &material);
+                    report.notes.extend(forecast.as_ref().and_then(too_short));
+                    report.notes.extend(forecast.and_then(|forecast| forecast.ends).map(|why| ends_early(&why)));
                 }
                 report.summary = Some(Summary::new(file, &material, &rehearsal));
                 Ok(report)
@@ -140,6 +146,20 @@ pub fn check(
     }
     report.lasts_longest = lasts_longest(&report.what_if);
     Ok(report)
+}
+
+/// What is said before a first release if the limits of the policy file refuse one of the next, as a simulation makes them.
+fn too_short(forecast: &ForecastReport) -> Option<String> {
+    let ahead = forecast.releases.len();
+    (ahead > forecast.within as usize).then(|| {
+        let helps = forecast.helps.as_ref().map_or(String::new(), |helps| format!("; what helps: {helps}"));
+        format!(
+            "if {} of the people leave each time, the limits of the policy file hold for {} of the {ahead} releases after this \
+             one{helps}; a series keeps its promise, so change it before the first release",
+            percent(forecast.leave),
+            forecast.within
+        )
+    })
 }
 
 /// What a simulation says that could not go on.

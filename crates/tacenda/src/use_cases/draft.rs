@@ -2,7 +2,7 @@
 
 use crate::ingest;
 use crate::ingest::{Draft, Given, Source};
-use crate::model::Role;
+use crate::model::{Role, percent};
 use crate::promise::{Connection, DatabaseTable};
 use crate::publish::{
     Access, ForecastRelease, ForecastReport, Input, MOST_COMPARED, NextRelease, POLICY_FILE, Project, ProjectError,
@@ -168,10 +168,11 @@ impl Drafting {
             Ok(tried) => (tried, None),
             Err(error) => (Tried::default(), Some(format!("the draft cannot publish this table yet: {error}"))),
         };
-        let Tried { ways, forecast, lasting } = tried;
+        let Tried { ways, forecast, busy, lasting } = tried;
         let lowered = lasting.and_then(|m| self.draft.lower_to(m));
         if let Some(forecast) = &forecast {
             raise_limits(&mut self.draft, forecast);
+            busy.iter().for_each(|busy| raise_limits(&mut self.draft, busy));
             write(&self.policy, &(self.draft.to_toml(&self.series) + &self.section))?;
         }
         let lacking: Vec<String> = self.draft.lacking().into_iter().map(String::from).collect();
@@ -179,8 +180,10 @@ impl Drafting {
         let lacking: Vec<String> = lacking.into_iter().chain(self.draft.too_uneven()).collect();
         // What the draft lacks is the reason why it failed.
         let failed = failed.filter(|_| lacking.is_empty());
-        let ends = forecast.and_then(|forecast| forecast.ends);
-        let ends = ends.map(|why| ends_early(&why));
+        let ends = forecast.and_then(|forecast| forecast.ends).map(|why| ends_early(&why));
+        let ends_if_busy =
+            || Some(format!("if {} of the people left each time: {}", percent(BUSY), ends_early(&busy?.ends?)));
+        let ends = ends.or_else(ends_if_busy);
         Ok(InitReport {
             columns: self.draft.columns.iter().map(column).collect(),
             hierarchies: hierarchies.into_iter().map(|(name, _)| name).collect(),
@@ -236,11 +239,17 @@ fn raise_limits(draft: &mut Draft, forecast: &ForecastReport) {
     draft.raise_limits(needed(|release| release.counterfeits_most), needed(|release| release.withheld_most));
 }
 
+/// The share of people who leave each time in a busy series. One table does not show how many do, so a draft's limits are made for
+/// this many.
+const BUSY: f64 = 0.2;
+
 /// What a draft's policy file does with the table.
 #[derive(Default)]
 struct Tried {
     ways: Ways,
     forecast: Option<ForecastReport>,
+    /// What they would need if many people left and arrived each time; only for promises that people may leave.
+    busy: Option<ForecastReport>,
     /// The m under which a simulation of the next releases goes on, or ends later, where it ends early with the drafted one.
     lasting: Option<u32>,
 }
@@ -277,7 +286,9 @@ fn tried(
         }
     }
     let (policy, forecast, rehearsal) = found;
-    Ok(Tried { ways: project.ways(&policy, &material, &rehearsal, MOST_COMPARED)?, forecast, lasting })
+    let may_leave = policy.terms().adds_counterfeits;
+    let busy = may_leave.then(|| rehearsal.forecast_if(BUSY, &policy, &material)).flatten();
+    Ok(Tried { ways: project.ways(&policy, &material, &rehearsal, MOST_COMPARED)?, forecast, busy, lasting })
 }
 
 /// Writes a file, and the folder it is in where there is none.

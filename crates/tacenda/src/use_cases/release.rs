@@ -146,7 +146,7 @@ impl ReleaseRequest {
         let project = self.project.open(Access::Rehearse)?;
         let input = self.input(table, &project)?;
         let step = |what: &str| progress(REHEARSED, what);
-        Ok(rehearsed(project, input, &self, &step)?)
+        rehearsed(project, input, &self, &step)
     }
 
     /// The same, to publish it next, according to a plan if there is one. A table that was already published under this
@@ -194,7 +194,8 @@ impl ReleaseRequest {
         if let Some(number) = project.published_from(&material, next)? {
             return Ok(self.already(project, number, progress));
         }
-        let mut rehearsal = project.rehearse(&material, next, &step)?;
+        let mut rehearsal =
+            project.rehearse(&material, next, &step).map_err(|error| explained(&project, &material, next, error))?;
         rehearsal.approval = approval;
         let rehearsed = Rehearsed { project, material, rehearsal, database: self.project.database.clone() };
         if let Some(plan) = &plan {
@@ -355,10 +356,19 @@ pub(super) fn rehearsed(
     input: Input,
     request: &ReleaseRequest,
     step: &dyn Fn(&str),
-) -> Result<Rehearsed, ProjectError> {
-    let material = project.material(input, step)?;
-    let rehearsal = project.rehearse(&material, request.next(), step)?;
+) -> Result<Rehearsed, UseCaseError> {
+    let (material, next) = (project.material(input, step)?, request.next());
+    let rehearsal =
+        project.rehearse(&material, next, step).map_err(|error| explained(&project, &material, next, error))?;
     Ok(Rehearsed { project, material, rehearsal, database: request.project.database.clone() })
+}
+
+/// What a view that is refused means for the promise, beside the error.
+fn explained(project: &Project, material: &Ingredients, next: NextRelease<'_>, error: ProjectError) -> UseCaseError {
+    match next.view.map(|view| project.explain_view(material, view)) {
+        Some(Ok(notes)) => UseCaseError::NotMet { error, notes },
+        _ => error.into(),
+    }
 }
 
 /// Delivers what the project owes to databases.

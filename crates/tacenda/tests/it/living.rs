@@ -338,6 +338,46 @@ fn a_retry_after_an_amendment_is_a_retry() {
     assert!(lab.root().join(".tacenda/.gitignore").exists());
 }
 
+/// The table of any earlier release is known, not only that of the last one: even where a value is listed since that was read as
+/// other then, and where the rows have another order.
+#[test]
+fn an_old_release_is_not_published_again() {
+    let (lab, mut columns) = (Lab::new(), Columns::first());
+    columns.unknown = ", unknown = \"other\"";
+    let mut dice = Dice(17);
+    let mut tables: Vec<Vec<String>> = Vec::new();
+    for quarter in 0..4 {
+        let people = (quarter * 20..quarter * 20 + 80).map(|id| columns.person(id, &mut dice));
+        let table: Vec<String> = people.collect();
+        tables.push(
+            table.into_iter().enumerate().map(|(row, one)| if row % 5 == 0 { unlisted(&one) } else { one }).collect(),
+        );
+        if quarter == 3 {
+            columns.races.push("Z".into());
+        }
+        lab.policy(&columns, PROMISES[0]);
+        lab.table(&tables[quarter as usize]);
+        assert!(!lab.publish(Some(&format!("Q{quarter}"))).unwrap().already);
+    }
+    for (quarter, table) in tables.iter().enumerate() {
+        lab.table(table);
+        let again = lab.publish(Some(&format!("Q{quarter}"))).unwrap();
+        assert_eq!((again.already, again.release), (true, quarter as u32 + 1));
+        let reversed: Vec<String> = table.iter().rev().cloned().collect();
+        lab.table(&reversed);
+        assert!(lab.publish(Some(&format!("Q{quarter}"))).unwrap().already, "{quarter}");
+        lab.table(&tables[(quarter + 1) % 4]);
+        assert_eq!(lab.publish(Some(&format!("Q{quarter}"))).err().unwrap().code(), "R608");
+    }
+    assert_eq!(use_cases::log(lab.root()).unwrap().events.len(), 5);
+}
+
+/// The same person with a race that the policy does not list at first.
+fn unlisted(person: &str) -> String {
+    let cells: Vec<&str> = person.split(',').collect();
+    [&cells[..2], &["Z"], &cells[3..]].concat().join(",")
+}
+
 #[test]
 fn the_same_table_is_published_once() {
     let (lab, columns) = (Lab::new(), Columns::first());
