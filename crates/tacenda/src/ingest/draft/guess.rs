@@ -9,15 +9,16 @@ const WORDS: &str = include_str!("words.txt");
 
 /// The word of a name that the vocabulary lists for a role.
 pub(super) fn says(role: &str, name: &str) -> Option<String> {
+    words(name).into_iter().find(|word| listed(role, word))
+}
+
+/// Whether the vocabulary lists a word for a role.
+fn listed(role: &str, word: &str) -> bool {
     let lines = WORDS.lines().filter_map(|line| line.strip_prefix(role)?.strip_prefix(':'));
-    let listed: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
-    let is_listed = |word: &&String| {
-        listed.iter().any(|entry| match entry.strip_prefix('*') {
-            Some(ending) => word.len() > ending.len() && word.ends_with(ending),
-            None => word == entry,
-        })
-    };
-    words(name).iter().find(is_listed).cloned()
+    lines.flat_map(str::split_whitespace).any(|entry| match entry.strip_prefix('*') {
+        Some(ending) => word.len() > ending.len() && word.ends_with(ending),
+        None => word == entry,
+    })
 }
 
 /// The proposals for all columns.
@@ -44,9 +45,29 @@ pub(super) fn columns(header: Vec<String>, seen: Vec<Seen>, rows: u64) -> Vec<Dr
         })
         .collect();
     choose_identifier(&mut columns);
+    if let Some((at, doubt)) = doubt_about_people(&columns) {
+        columns[at].because = format!("{}; but {doubt}", columns[at].because);
+    }
     drop_uneven(&mut columns);
     drop_few_valued(&mut columns);
+    keep_one_sensitive(&mut columns);
     columns
+}
+
+/// Several sensitive columns count as one combined value, and a group with many combinations may have one value of a column. So
+/// the draft keeps the first one: then what it says of a value holds. The others are a question where somebody can be asked.
+fn keep_one_sensitive(columns: &mut [DraftColumn]) {
+    let mut sensitive = columns.iter_mut().filter(|column| column.role == Role::Sensitive);
+    let Some(first) = sensitive.next().map(|column| column.name.clone()) else { return };
+    for column in sensitive {
+        column.role = Role::Drop;
+        column.undecided = true;
+        column.because = format!(
+            "{}, but beside {first} it would count as a part of one combined value, and a part alone may be certain; it is left out: \
+             publish it in a series of its own, or make it sensitive in place of {first}",
+            column.because
+        );
+    }
 }
 
 /// A value that more than half of the rows have cannot be hidden among others: some group holds no other. So the column is
@@ -86,9 +107,9 @@ fn drop_few_valued(columns: &mut [DraftColumn]) {
 /// A sensitive column with fewer values hides nobody among three.
 const FEW: usize = 4;
 
-/// Chooses the column that identifies the person. A column named after people comes first, because a number of stays or
-/// visits is unique and would turn one person into several. Otherwise it is the first unique column that is named like
-/// an identifier, or the first unique one.
+/// Chooses the column that identifies the person. A column named after people comes first, even if people have several rows:
+/// a number of stays or visits is unique, and would turn one person into several. Otherwise it is the first unique column
+/// that is named like an identifier, or the first unique one.
 fn choose_identifier(columns: &mut [DraftColumn]) {
     // A postcode has "code" in its name, and is no identifier even if no two rows share one.
     let is_other =
@@ -98,15 +119,22 @@ fn choose_identifier(columns: &mut [DraftColumn]) {
         column.missing == 0 && column.seen.breaks == 0 && matches!(column.kind, Guess::Integer { .. } | Guess::Category)
     };
     let fit = |column: &DraftColumn| column.unique && whole(column);
-    let of_people = |column: &DraftColumn| whole(column) && called(column) && says("person", &column.name).is_some();
+    let plain = |column: &DraftColumn| fit(column) && column.undecided;
+    let of_event = |column: &DraftColumn| says("event", &column.name).is_some();
     // A number that many rows share is a ward, not a person.
     let often = |column: &DraftColumn| column.distinct.is_none_or(|distinct| distinct as u64 * 10 >= column.seen.rows);
-    let plain = |column: &DraftColumn| fit(column) && column.undecided;
+    let shared = |column: &DraftColumn| whole(column) && called(column) && often(column) && !column.unique;
     let find = |fits: &dyn Fn(&DraftColumn) -> bool| columns.iter().position(fits);
-    let chosen = find(&|column| of_people(column) && often(column))
+    // People of whom there are more are rather those whom the rows are about: patients, not their doctors.
+    let several = || (0..columns.len()).rev().filter(|&at| names_people(&columns[at]));
+    let several = || several().max_by_key(|&at| columns[at].distinct.unwrap_or(usize::MAX));
+    let chosen = find(&|column| fit(column) && names_people(column))
+        .or_else(several)
+        .or_else(|| find(&|column| fit(column) && called(column) && !of_event(column)))
+        // What follows a unique number of visits is rather the number of the visitor.
+        .or_else(|| find(&shared))
         .or_else(|| find(&|column| fit(column) && called(column)))
-        .or_else(|| find(&plain))
-        .or_else(|| find(&|column| whole(column) && called(column) && often(column)));
+        .or_else(|| find(&plain));
     for (index, column) in columns.iter_mut().enumerate() {
         let is_plain = plain(column);
         if Some(index) == chosen {
@@ -122,6 +150,53 @@ fn choose_identifier(columns: &mut [DraftColumn]) {
             column.because = "no two rows have the same value: it names each row, as the identifier does".into();
         }
     }
+}
+
+/// Whether a column is named after people, and has as many values as people would be. Cells may be empty: then `check`
+/// refuses the table, because nobody can tell whose rows these are. A number of their visits names visits.
+fn names_people(column: &DraftColumn) -> bool {
+    let is = |role: &str| says(role, &column.name).is_some();
+    let is_person = is("person") && !["event", "quasi", "sensitive", "drop"].into_iter().any(is);
+    let is_number = !matches!(column.kind, Guess::Date { .. }) && column.seen.breaks == 0;
+    let many = column.distinct.is_none_or(|distinct| {
+        let of_people = |word: &str| listed("person", word) || listed("identifier", word);
+        let only_people = words(&column.name)
+            .iter()
+            .all(|word| of_people(word.strip_suffix("id").unwrap_or(word)) || of_people(word));
+        distinct as u64 * 10 >= column.seen.rows || only_people && distinct > MOST_KINDS
+    });
+    is_person && is_number && many && column.missing < column.seen.rows
+}
+
+/// A column with so few values says of what kind people are, not who they are.
+const MOST_KINDS: usize = 40;
+
+/// What is not certain about who a person is: visits that may be of one person, or two columns that could both name them.
+fn doubt_about_people(columns: &[DraftColumn]) -> Option<(usize, String)> {
+    let at = columns.iter().position(|column| column.role == Role::Identifier && column.unique)?;
+    if names_people(&columns[at]) {
+        return None;
+    }
+    let name = &columns[at].name;
+    let repeats = |column: &&DraftColumn| {
+        let is_number = says("identifier", &column.name).is_some() && says("quasi", &column.name).is_none();
+        let distinct = column.distinct.map_or(u64::MAX, |distinct| distinct as u64);
+        is_number && !column.unique && column.missing == 0 && distinct.saturating_mul(10) >= column.seen.rows
+    };
+    if let Some(other) = columns.iter().filter(|column| column.role == Role::Drop).find(repeats) {
+        let doubt = format!(
+            "several rows can share {0}: if {0} names the people, give it role = \"identifier\", and {name} role = \"drop\"; \
+             otherwise the promise is about rows, not about people",
+            other.name
+        );
+        return Some((at, doubt));
+    }
+    let word = says("event", name)?;
+    let doubt = format!(
+        "its name says {word:?}, and no other column names people: if somebody can have two rows, the promise is about rows, not \
+         about people; then add a column that says whose rows they are"
+    );
+    Some((at, doubt))
 }
 
 /// The column of dates that orders a person's rows: the first one that is no date of birth and has no empty cell.

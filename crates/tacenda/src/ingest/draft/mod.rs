@@ -195,9 +195,13 @@ impl Draft {
         let over: Vec<String> = over.into_iter().flatten().collect();
         (!over.is_empty()).then(|| {
             format!(
-                "the next releases are expected to need {}. A draft does not allow that: a later release may be refused. Choose \
-                 another promise, smaller numbers or fewer quasi columns before the first release; or raise max_share yourself",
-                over.join(" and ")
+                "the next releases are expected to need {}. A draft does not allow that: a later release may be refused. Before the first \
+                 release choose {}smaller numbers or fewer quasi columns; or raise max_share yourself",
+                over.join(" and "),
+                match print::chosen(self).0.draft.needs_sensitive {
+                    true => "another promise, ",
+                    false => "a sensitive column that many values share evenly, because m-invariance lets people leave; ",
+                }
             )
         })
     }

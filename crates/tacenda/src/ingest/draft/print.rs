@@ -1,7 +1,7 @@
 //! A draft as the text of a policy file, and its hierarchy files.
 
 use crate::ingest::draft::{Draft, DraftColumn, Guess, guess, rare};
-use crate::model::{OTHER, Role};
+use crate::model::{Domain, Hierarchy, OTHER, Quasi, Role};
 use crate::promise::{Entry, SeriesPromise};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -18,6 +18,18 @@ const FEW_CODES: usize = 6;
 /// The comment above values and hierarchies.
 const EVERY_VALUE: &str = "# list every value that may occur: the list is published with every release; it can gain \
     values later, but not lose any";
+
+/// The comment above a long list of values.
+const UNCOUNTED: &str =
+    "# so many values without groups of them get no published counts: give the hierarchy file a column of groups";
+
+/// Whether the hierarchy file lists too many values, and no groups of them, for published counts.
+fn is_uncounted(column: &DraftColumn) -> bool {
+    let Some((_, text)) = hierarchy(column, false) else { return false };
+    let rows: Vec<Vec<String>> = text.lines().map(|line| line.split(';').map(String::from).collect()).collect();
+    let tree = Hierarchy::from_rows(&rows);
+    tree.is_ok_and(|tree| Quasi::new("", Domain::Category(tree)).not_counted_because().is_some())
+}
 
 pub(super) fn policy(draft: &Draft, series: &str) -> String {
     let mut out = String::new();
@@ -46,6 +58,9 @@ pub(super) fn policy(draft: &Draft, series: &str) -> String {
         let is_declared = column.role == Role::Quasi && column.kind == Guess::Category;
         if is_declared || draft.has_views() && column.role == Role::Sensitive {
             line(&mut out, EVERY_VALUE);
+        }
+        if is_declared && !draft.has_views() && is_uncounted(column) {
+            line(&mut out, UNCOUNTED);
         }
         if let Some(rare) = rare::of(column).filter(|_| !draft.has_views()) {
             line(&mut out, &rare.comment());
@@ -112,16 +127,29 @@ fn questions(draft: &Draft, out: &mut String) {
     let sensitive = if sensitive.is_empty() { "only which row is theirs; no column is sensitive" } else { &sensitive };
     line(out, &format!("# 2. What must nobody learn about a person? Here: {sensitive}."));
     let sure = match entry.draft.needs_sensitive {
+        true if draft.columns.iter().filter(|column| column.role == Role::Sensitive).count() > 1 => {
+            format!("1 in {m} about the combination of these columns. One of them alone may be certain")
+        }
         true => format!("1 in {m}"),
         false => "about a value: without limit. About who a person is: see k".to_string(),
     };
     line(out, &format!("# 3. How sure may anybody be? Here: {sure}.\n#"));
-    let left_out = |unknown: bool| -> Vec<String> {
-        let left_out = draft.columns.iter().filter(|column| column.undecided && !column.open);
-        let left_out = left_out.filter(|column| (column.because == guess::UNDECIDED) == unknown);
+    let left_out = |why: &dyn Fn(&DraftColumn) -> bool| -> Vec<String> {
+        let left_out = draft.columns.iter().filter(|column| column.undecided && !column.open && why(column));
         left_out.map(|column| said(&column.name)).collect()
     };
-    let (undecided, uneven) = (left_out(true), left_out(false));
+    let undecided = left_out(&|column| column.because == guess::UNDECIDED);
+    let uneven = left_out(&|column| column.seen.too_frequent().is_some() && column.because != guess::UNDECIDED);
+    let second = left_out(&|column| column.seen.too_frequent().is_none() && column.because != guess::UNDECIDED);
+    if !second.is_empty() {
+        line(
+            out,
+            &format!(
+                "# Left out, because two sensitive columns would protect neither alone, see below: {}.",
+                second.join(", ")
+            ),
+        );
+    }
     if !uneven.is_empty() {
         line(
             out,

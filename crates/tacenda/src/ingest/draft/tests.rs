@@ -188,6 +188,67 @@ fn people_with_several_rows_are_told_from_stays() {
     assert!(draft.lacking()[0].starts_with("people have several rows"), "{:?}", draft.lacking());
 }
 
+/// A number of visits is unique and says nothing about who came twice. So whoever is named after people is the person, and where
+/// no column is, the draft says that its promise is about rows.
+#[test]
+fn a_number_of_visits_is_never_taken_for_a_person() {
+    let draft_of = |event: &str, person: &str, visits: u32| {
+        let row = |n: u32| {
+            let illness = ["flu", "cough", "ache", "gout", "rash"][n as usize % 5];
+            format!("{n},{},{},2025-01-{:02},{illness}\n", n / visits, 20 + n % 40, 1 + n % 28)
+        };
+        let rows: String = (0..1200).map(row).collect();
+        look(&format!("{event},{person},age,seen_on,illness\n{rows}"))
+    };
+    for person in
+        ["patient", "pid", "PID", "member", "patient_id", "patientid", "Versichertennummer", "mrn", "Patient No"]
+    {
+        for (event, visits) in [("visit_id", 2), ("stay_no", 6), ("row", 20), ("id", 3), ("Fallnummer", 2), ("key", 12)]
+        {
+            let draft = draft_of(event, person, visits);
+            let role = |name: &str| draft.column(name).unwrap().role;
+            assert_eq!((role(person), role(event)), (Role::Identifier, Role::Drop), "{event} {person} {visits}");
+            assert!(draft.has_several_rows() && draft.to_toml("s").contains("rows  = \"latest\""));
+        }
+    }
+    // Two visits for each client, whatever a client is.
+    let draft = draft_of("visit_id", "account_no", 2);
+    assert_eq!(draft.column("account_no").unwrap().role, Role::Identifier);
+    // Kinds of people are not people, and the doubt is said.
+    for (event, person, said) in
+        [("visit_id", "colour", "visit"), ("id", "account_no", "if account_no names the people")]
+    {
+        let draft = draft_of(event, person, 2);
+        let column = draft.column(event).unwrap();
+        assert!(column.role == Role::Identifier && column.because.contains(said), "{}", column.because);
+        assert!(column.because.contains("the promise is about rows, not about people"), "{}", column.because);
+    }
+    let kinds = draft_of("visit_id", "member", 300);
+    assert_eq!(kinds.column("visit_id").unwrap().role, Role::Identifier);
+}
+
+/// One in three of a combined value says nothing about its parts, so a draft with --yes has one sensitive column. Whoever makes a
+/// second one sensitive reads what is then promised.
+#[test]
+fn a_draft_claims_nothing_of_parts_of_a_combined_value() {
+    let row = |n: u32| {
+        let illness = ["flu", "cough", "ache", "gout", "rash"][n as usize % 5];
+        let income = ["low", "lower", "middle", "upper", "high"][n as usize / 5 % 5];
+        format!("{n},{},{illness},{income}\n", 20 + n % 60)
+    };
+    let text = "patient_id,age,diagnosis,income\n".to_string() + &(0..200).map(row).collect::<String>();
+    let mut draft = look(&text);
+    let roles = |draft: &Draft| ["diagnosis", "income"].map(|name| draft.column(name).unwrap().role);
+    assert_eq!(roles(&draft), [Role::Sensitive, Role::Drop]);
+    let toml = round(&draft, &text);
+    assert!(toml.contains("Here: diagnosis.\n") && toml.contains("Here: 1 in 3.\n"), "{toml}");
+    assert!(toml.contains("two sensitive columns would protect neither alone, see below: income."), "{toml}");
+    assert!(draft.column("income").unwrap().undecided, "on a terminal it is a question");
+    assert!(draft.set_role("income", Role::Sensitive));
+    let toml = round(&draft, &text);
+    assert!(toml.contains("about the combination of these columns. One of them alone may be certain"), "{toml}");
+}
+
 /// What names people stays out, whatever its name says; a code is known by its prefix, and is nobody's name.
 #[test]
 fn text_that_names_people_is_left_out() {
