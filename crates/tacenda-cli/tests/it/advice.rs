@@ -389,6 +389,164 @@ const TRIED: &[Advice] = &[
         ]),
     },
     Advice {
+        code: "D101",
+        advised: "add the column to the table, or take it out of the policy",
+        tried: Steps(&[
+            Policy("sex        =", "ward = { role = \"quasi\", type = \"category\", values = [\"a\"] }\nsex        ="),
+            Fails(&PUBLISH, 3),
+            Policy("ward = { role = \"quasi\", type = \"category\", values = [\"a\"] }\n", ""),
+            Runs(&PUBLISH),
+        ]),
+    },
+    Advice {
+        code: "D105",
+        advised: "say in each row whose it is",
+        tried: Steps(&[
+            Table("q1.csv", "p3,Name 3", ",Name 3"),
+            Fails(&PUBLISH, 3),
+            Table("q1.csv", ",Name 3", "p3,Name 3"),
+            Runs(&PUBLISH),
+        ]),
+    },
+    Advice {
+        code: "D106",
+        advised: "leave a cell empty for a missing value",
+        tried: Steps(&[
+            Table("q1.csv", "Name 3,39", "Name 3,n/a"),
+            Fails(&PUBLISH, 3),
+            Table("q1.csv", "Name 3,n/a", "Name 3,"),
+            Runs(&PUBLISH),
+        ]),
+    },
+    Advice {
+        code: "D108",
+        advised: "give the format in which dates are written",
+        tried: Shown(|project, code| {
+            with_second_row(project);
+            for (from, to) in [("2025-01-01", "01.01.2025"), ("2025-06-01", "01.06.2025")] {
+                project.write("q1.csv", &project.read("q1.csv").replace(from, to));
+            }
+            edit(project, "tacenda.toml", "[promise]", "[person]\nrows = \"latest\"\norder = \"seen\"\n[promise]");
+            project.fails(&PUBLISH, 3, code);
+            edit(project, "tacenda.toml", "type = \"date\"", "type = \"date\", format = \"DD.MM.YYYY\"");
+            project.ok(&PUBLISH);
+        }),
+    },
+    Advice {
+        code: "D113",
+        advised: "put quotes around cells that hold delimiters",
+        tried: Steps(&[
+            Table("q1.csv", "Name 3", "Name, 3"),
+            Fails(&PUBLISH, 3),
+            Table("q1.csv", "Name, 3", "\"Name, 3\""),
+            Runs(&PUBLISH),
+        ]),
+    },
+    Advice {
+        code: "D136",
+        advised: "set rows = \"combine\" under [person]",
+        tried: Shown(|project, code| {
+            with_second_row(project);
+            edit(project, "q1.csv", "2025-06-01", "2025-01-01");
+            edit(project, "tacenda.toml", "[promise]", "[person]\nrows = \"latest\"\norder = \"seen\"\n[promise]");
+            project.fails(&PUBLISH, 3, code);
+            edit(project, "tacenda.toml", "rows = \"latest\"\norder = \"seen\"", "rows = \"combine\"");
+            project.ok(&PUBLISH);
+        }),
+    },
+    Advice {
+        code: "D138",
+        advised: "write the value without +",
+        tried: Shown(|project, code| {
+            with_second_row(project);
+            edit(project, "q1.csv", "39,M,gout", "39,M,HIV+");
+            edit(project, "tacenda.toml", "[promise]", "[person]\nrows = \"combine\"\n[promise]");
+            project.fails(&PUBLISH, 3, code);
+            edit(project, "q1.csv", "HIV+", "HIV positive");
+            project.ok(&PUBLISH);
+        }),
+    },
+    Advice {
+        code: "R201",
+        advised: "choose another with --label",
+        tried: Steps(&[
+            Fails(&["publish", "q1.csv", "--yes", "--label", "7"], 2),
+            Runs(&["publish", "q1.csv", "--yes", "--label", "spring"]),
+        ]),
+    },
+    Advice {
+        code: "R208",
+        advised: "tacenda publish DATA makes the first one",
+        tried: Steps(&[Fails(&["report"], 2), Runs(&PUBLISH), Runs(&["report", "-o", "report.html"])]),
+    },
+    Advice {
+        code: "R422",
+        advised: "lower m before the first release",
+        tried: Steps(&[
+            Policy("m     = 2", "m     = 9"),
+            Fails(&PUBLISH, 4),
+            Policy("m     = 9", "m     = 4"),
+            Runs(&PUBLISH),
+        ]),
+    },
+    Advice {
+        code: "R425",
+        advised: "start a series with m-invariance, which allows changes",
+        tried: Shown(|project, code| {
+            let is_many = "model = \"m-invariance\"\nm     = 2";
+            edit(project, "tacenda.toml", is_many, "model = \"incremental-k-anonymity\"\nk     = 3");
+            project.ok(&PUBLISH);
+            project.write("q2.csv", &project.read("q1.csv").replace("p3,Name 3,39", "p3,Name 3,40"));
+            project.fails(&NEXT, 4, code);
+            project.ok(&["new", "--name", "ward-two", "--yes"]);
+            edit(project, "tacenda.toml", "model = \"incremental-k-anonymity\"\nk     = 3", is_many);
+            project.ok(&PUBLISH);
+            project.ok(&NEXT);
+        }),
+    },
+    Advice {
+        code: "R610",
+        advised: "put spreadsheet_safe = false under [output]",
+        tried: Steps(&[
+            Table("q1.csv", "18,F,flu", "18,F,=flu()"),
+            Fails(&PUBLISH, 6),
+            Policy("[promise]", "[output]\nspreadsheet_safe = false\n[promise]"),
+            Runs(&PUBLISH),
+        ]),
+    },
+    Advice {
+        code: "L515",
+        advised: "begin another series: give it another name",
+        tried: Shown(|project, code| {
+            project.ok(&PUBLISH);
+            std::fs::remove_dir_all(project.file(".tacenda")).unwrap();
+            std::fs::remove_dir_all(project.file("releases")).unwrap();
+            project.fails(&PUBLISH, 5, code);
+            edit(project, "tacenda.toml", "\"ward-stays\"", "\"ward-two\"");
+            project.ok(&PUBLISH);
+        }),
+    },
+    Advice {
+        code: "U202",
+        advised: "tacenda log lists them",
+        tried: Shown(|project, code| {
+            project.ok(&["publish", "q1.csv", "--yes", "--label", "spring"]);
+            project.fails(&["show", "autumn"], 2, code);
+            assert!(project.ok(&["log"]).contains("spring"));
+            project.ok(&["show", "spring"]);
+        }),
+    },
+    Advice {
+        code: "U203",
+        advised: "a plan file is what tacenda plan writes",
+        tried: Shown(|project, code| {
+            project.write("plan.json", "{}");
+            project.fails(&["publish", "--plan", "plan.json", "--yes"], 2, code);
+            project.ok(&["plan", "q1.csv", "--plan", "made.json"]);
+            project.ok(&["publish", "--plan", "made.json", "--yes"]);
+        }),
+    },
+    Advice {
         code: "U204",
         advised: "set it aside with tacenda new, move tacenda.toml away",
         tried: Shown(|project, code| {
