@@ -102,7 +102,7 @@ fn write(root: &Path, seed: u64, races: &[&str], people: &BTreeMap<u64, Somebody
     let labels = ["flu;flu;*", "gout;gout;*", "rash;rash;*", "J10;J1*;*", "J12;J1*;*", "X3;rare;*", "X4;rare;*"];
     fs::write(root.join("illness.csv"), labels.join("\n") + "\n").unwrap();
     fs::write(root.join("place.csv"), "11;1x;*\n12;1x;*\n21;2x;*\n22;2x;*\n").unwrap();
-    let (labelled, combined) = (seed % 2 == 0, seed % 3 > 0);
+    let (labelled, combined) = (seed.is_multiple_of(2), !seed.is_multiple_of(3));
     let races: Vec<String> = races.iter().chain(&["other"]).map(|race| format!("{race:?}")).collect();
     let hierarchy = if labelled { ", hierarchy = \"illness.csv\", level = 1, unlisted = \"prefix\"" } else { "" };
     let person = if combined { "[person]\nrows = \"combine\"\n" } else { "" };
@@ -161,7 +161,6 @@ fn compare(
     (apart, open)
 }
 
-/// Seen red: before labels and combined values were told apart, the first seed with labels already had a question outside.
 #[test]
 fn the_truth_lies_between_the_bounds() {
     let (mut counterfeits, mut waiting, mut open, mut apart) = (0, 0, 0, 0);
