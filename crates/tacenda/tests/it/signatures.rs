@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tacenda::ingest::Given;
-use tacenda::keys::{KeyError, KeyFolder, PublicKey};
+use tacenda::keys::{Introduction, KeyError, KeyFolder, PublicKey, Succession, Trust};
 use tacenda::ledger::{RealDisk, Store};
 use tacenda::use_cases;
 use tacenda::use_cases::{
@@ -226,6 +226,29 @@ fn a_key_that_the_old_one_signed_is_trusted_and_no_other_new_one() {
     house.publish(4).unwrap();
     let report = verify(house.project.path(), std::slice::from_ref(&first));
     assert!(codes(&report).contains(&"K502"), "{:?}", report.faults);
+}
+
+/// People sign the file of somebody's key for many reasons: that they checked it, or when it came.
+#[test]
+fn a_signature_over_a_key_makes_a_successor_only_if_it_says_so() {
+    let house = House::new();
+    house.keys().create(None).unwrap();
+    let signer = house.keys().need_signer().unwrap();
+    let (own, other) = (signer.public(), house.approver().create(None).unwrap().public);
+    let is_trusted = |comment: &str| {
+        let signature = signer.sign_file(other.file().as_bytes(), comment).unwrap();
+        let link = Succession { public_key: other.text().into(), by: own.id().into(), signature };
+        let mut trust = Trust::new(std::slice::from_ref(own));
+        trust.follow(&Introduction { key: other.id().into(), public_key: None, lineage: vec![link] });
+        trust.find("a release", other.id()).is_ok()
+    };
+    let says_so = format!("tacenda key {} follows {}", other.id(), own.id());
+    assert!(is_trusted(&says_so));
+    let turned = format!("tacenda key {} follows {}", own.id(), other.id());
+    let longer = format!("I do not say: {says_so}");
+    for comment in ["", "timestamp:1795000000\tfile:other.pub\thashed", &turned, &longer] {
+        assert!(!is_trusted(comment), "{comment}");
+    }
 }
 
 #[test]
