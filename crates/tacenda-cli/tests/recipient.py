@@ -43,7 +43,7 @@ def recipes(binary: pathlib.Path, release: pathlib.Path) -> None:
     for column, cells in counts.groupby("column"):
         off = (pandas["spread"](column).sum() - cells.set_index("cell").people).abs()
         assert off.max() < unit, f"{column}: {off.max()}"
-    polars = {name: pandas[name] for name in ("number", "cover", "csv", "trees", "pd")}
+    polars = {name: pandas[name] for name in ("number", "cover", "values", "below", "csv", "pd")}
     polars["stem"] = next(release.glob("*.counts.csv")).name.removesuffix(".counts.csv")
     exec(next(block for block in fenced(RECIPES.read_text()) if "polars" in block), polars)
     old = lambda cell: pandas["number"](cell[1:-1].split(",")[0]) >= 65
