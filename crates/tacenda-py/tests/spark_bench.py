@@ -71,7 +71,9 @@ def project(root):
 
 def alone(command, root, table, label, folder, *more):
     """The command, in a process of its own: processor seconds and peak megabytes."""
-    words = [command, "publish", table, "--label", label, "--project", folder, "--anchor", root / "anchors", "--keys", root / "keys"]
+    words = [
+        command, "publish", table, "--yes", "--label", label, "--project", folder, "--anchor", root / "anchors", "--keys", root / "keys",
+    ]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([str(word) for word in [*words, *more]], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
